@@ -1,0 +1,28 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+//
+// CRC-32C (Castagnoli), the checksum of LevelDB's logs and tables and of
+// continuation tokens.
+
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace dovetail {
+
+uint32_t Crc32c(std::string_view data);
+
+// The CRC of a + b, given the CRC of a.
+uint32_t ExtendCrc32c(uint32_t crc, std::string_view data);
+
+// LevelDB stores CRCs masked, so that the CRC of data that holds CRCs is not
+// trivially related to them.
+inline uint32_t MaskCrc32c(uint32_t crc) {
+  return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
+}
+inline uint32_t UnmaskCrc32c(uint32_t masked) {
+  const uint32_t rotated = masked - 0xa282ead8u;
+  return (rotated >> 17) | (rotated << 15);
+}
+
+}  // namespace dovetail

@@ -1,0 +1,1 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.

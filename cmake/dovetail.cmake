@@ -1,0 +1,40 @@
+# What every target of ours is compiled with, and what the components share.
+
+add_library(dovetail_options INTERFACE)
+target_compile_features(dovetail_options INTERFACE cxx_std_20)
+target_include_directories(dovetail_options INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+  $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/proto>)
+
+add_library(dovetail_warnings INTERFACE)
+target_compile_options(dovetail_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+  # g++ 12 sees an overlap in "literal" + std::string that is not there.
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
+if(PROJECT_IS_TOP_LEVEL)
+  target_compile_options(dovetail_warnings INTERFACE -Werror)
+endif()
+
+if(DOVETAIL_SANITIZE)
+  add_compile_options(-fsanitize=${DOVETAIL_SANITIZE} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${DOVETAIL_SANITIZE})
+  # Instrumented code warns where it does not otherwise.
+  target_compile_options(dovetail_warnings INTERFACE
+    -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-tsan)
+endif()
+
+# dovetail_component(TARGET): one folder of the library.
+function(dovetail_component target)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${target}
+    PUBLIC dovetail_options protobuf::libprotobuf absl::status absl::statusor
+           absl::strings absl::str_format absl::flat_hash_map
+           absl::flat_hash_set absl::btree absl::inlined_vector absl::span
+           absl::time Threads::Threads
+    PRIVATE dovetail_warnings)
+  if(NOT target STREQUAL "dovetail_proto")
+    add_dependencies(${target} dovetail_proto)
+  endif()
+endfunction()

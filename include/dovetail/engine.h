@@ -1,0 +1,216 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+//
+// The engine: tables of Protobuf records whose index entries change with
+// their rows, in one atomic commit.
+//
+//   dovetail::Schema schema;
+//   schema.Add(dovetail::presets::SellerOrders("orders"));
+//   auto engine = dovetail::Engine::Open("/var/lib/orders", schema);
+//   if (!engine.ok()) ...
+//   dovetail::WriteBatch batch;
+//   batch.Put("orders", order.SerializeAsString());
+//   auto commit = (*engine)->Write({.sync = true}, batch);
+//   auto rows = (*engine)->GetBy({}, "orders", "by_order_id", {"o-17"});
+//
+// table.h wraps this for one record type.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "dovetail/environment.h"
+#include "dovetail/file_system.h"
+#include "dovetail/limits.h"
+#include "dovetail/observer.h"
+#include "dovetail/read.h"
+#include "dovetail/schema.h"
+#include "dovetail/verify.h"
+#include "dovetail/write_batch.h"
+
+namespace dovetail {
+
+struct Options {
+  // Create the database if the directory holds none. Off: NotFound.
+  bool create_if_missing = true;
+  // Keep everything in memory and write no file; the path is only a name.
+  bool in_memory = false;
+
+  // Memory for blocks of table files, and for changes not yet in one.
+  size_t block_cache_bytes = 64 << 20;
+  size_t write_buffer_bytes = 32 << 20;
+  // Snappy-compress blocks. Off is faster where the data fits in memory.
+  bool compress = true;
+  // Open table files at most; the rest of the process's limit stays free.
+  int open_files_max = 1000;
+
+  Limits limits;
+
+  // Called by priority; see observer.h. Owned by the engine.
+  std::vector<std::shared_ptr<Observer>> observers;
+
+  // Must outlive the engine. Null: the machine's own.
+  Clock* clock = nullptr;
+  RandomSource* random = nullptr;
+  FileSystem* file_system = nullptr;
+};
+
+struct WriteOptions {
+  // Return only once the commit is on stable storage. Off: it survives the
+  // death of the process, but not yet of the machine.
+  bool sync = false;
+};
+
+// What a committed request did.
+struct Commit {
+  SequenceNumber sequence{};
+  // Rows written or removed by each of the caller's mutations, in order.
+  std::vector<uint64_t> rows_changed;
+  // Words that observers attached.
+  std::vector<std::string> annotations;
+  // OK, or the first error of a post hook. The commit stands either way.
+  absl::Status post_commit;
+};
+
+// A write has three results. An error of code kUnknown means that nobody can
+// say: the store failed while writing. Every other error means that nothing
+// was written. After kUnknown the engine refuses writes (FailedPrecondition)
+// until it is opened again; then the request is found whole or not at all.
+enum class WriteOutcome { kCommitted, kNotCommitted, kUnknown };
+inline WriteOutcome OutcomeOf(const absl::Status& status) {
+  if (status.ok()) return WriteOutcome::kCommitted;
+  return status.code() == absl::StatusCode::kUnknown
+             ? WriteOutcome::kUnknown
+             : WriteOutcome::kNotCommitted;
+}
+
+// What Open found on disk and did about it.
+struct OpenReport {
+  bool created = false;
+  SequenceNumber sequence{};  // Of the last commit that survived.
+  // Bytes of a write that never became durable, cut from the end of the
+  // store's log and kept in the database's lost/ directory.
+  uint64_t log_bytes_cut = 0;
+  std::string log_cut;  // In words; empty if nothing was cut.
+};
+
+struct IndexStats {
+  std::string table;
+  std::string index;             // Empty: the rows themselves.
+  uint64_t bytes_on_disk = 0;    // Approximate.
+  uint64_t entries_written = 0;  // Since open.
+  uint64_t entries_deleted = 0;
+  uint64_t entries_unchanged = 0;  // Writes saved by diffing.
+};
+
+struct ObserverStats {
+  std::string name;
+  uint64_t calls = 0;
+  uint64_t failures = 0;
+  uint64_t overruns = 0;
+};
+
+struct Stats {
+  SequenceNumber sequence{};
+  bool read_only = false;       // A store write failed; reopen.
+  uint64_t requests = 0;        // Committed since open.
+  uint64_t requests_failed = 0;
+  uint64_t groups = 0;          // Store commits they were grouped into.
+  uint64_t syncs = 0;
+  uint64_t long_keys = 0;       // Over Limits::key_bytes_warn.
+  uint64_t snapshots = 0;       // Published states still held by someone.
+  std::vector<IndexStats> indexes;
+  std::vector<ObserverStats> observers;
+  std::string store;  // The store's own report, for people.
+};
+
+// Thread-safe. Open at most once per directory, by one process at a time.
+class Engine {
+ public:
+  // Opens or creates the database at `path`, with at least the tables of
+  // `schema`; tables it lacks are created, tables it has beyond are served.
+  //   InvalidArgument     the schema is not valid; says where and why
+  //   FailedPrecondition  the schema contradicts the stored one (the message
+  //                       names the difference), or another process has the
+  //                       database open (it names the process)
+  //   NotFound            no database there, and create_if_missing is off
+  //   DataLoss            what was acknowledged as durable is damaged
+  static absl::StatusOr<std::unique_ptr<Engine>> Open(std::string path,
+                                                      const Schema& schema,
+                                                      Options options = {});
+
+  // Releases everything; unsynced commits stay safe from process death only.
+  // Prefer Close, which reports. REQUIRES: no other call is running.
+  ~Engine();
+
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // Waits for running writes, syncs, and refuses all later calls with
+  // FailedPrecondition. A second Close returns that too.
+  absl::Status Close();
+
+  // Commits all of `batch` or nothing; see WriteOutcome. Blocks until then.
+  //   InvalidArgument     unknown table, index or field, bytes that are no
+  //                       record, a value or key over its limit
+  //   AlreadyExists       an insert of a row that exists, a unique violation
+  //   NotFound            a patch of a row that does not exist
+  //   FailedPrecondition  a precondition, an ambiguous target, a closed or
+  //                       read-only engine
+  //   ResourceExhausted   the request is over a limit
+  //   Unavailable         the store is behind on compaction; retry
+  //   the observer's own code for a veto
+  absl::StatusOr<Commit> Write(const WriteOptions& options, WriteBatch batch);
+
+  // The row whose row key has these column values. NotFound if absent.
+  absl::StatusOr<Row> Get(const ReadOptions& options, std::string_view table,
+                          const std::vector<Value>& key);
+
+  // The rows whose entry in `index` starts with these column values, in
+  // index order: entry and row come from one state. Empty if there are none;
+  // ResourceExhausted above Limits::match_rows_max (use Scan).
+  absl::StatusOr<std::vector<Row>> GetBy(const ReadOptions& options,
+                                         std::string_view table,
+                                         std::string_view index,
+                                         const std::vector<Value>& values);
+
+  // One page of a range; see ScanRequest. A page shorter than the limit has
+  // a continuation only if it was cut by Limits::page_bytes_max.
+  absl::StatusOr<Page> Scan(const ReadOptions& options,
+                            const ScanRequest& request);
+
+  absl::StatusOr<Snapshot> GetSnapshot();
+
+  // Reads everything once and compares; memory stays bounded, writers are not
+  // held up. Cost: one pass over rows and entries, a second one only if they
+  // disagree.
+  absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options);
+
+  // Verifies, then settles each finding in a commit of its own kind, looking
+  // at the row again under the commit order: safe beside writers.
+  absl::StatusOr<RepairReport> Repair(const RepairOptions& options);
+
+  // The stored schema, descriptors included.
+  absl::StatusOr<v1::Schema> GetSchema();
+
+  // A row key in words: `seller_id="s1" ts_ms=5 order_id="o-1"`.
+  absl::StatusOr<std::string> DecodeKey(std::string_view table,
+                                        std::string_view row_key);
+
+  absl::StatusOr<Stats> GetStats();
+  const OpenReport& open_report() const;
+
+ private:
+  class Impl;
+  explicit Engine(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace dovetail

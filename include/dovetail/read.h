@@ -1,0 +1,98 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+//
+// What reads take and return.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dovetail/value.h"
+#include "dovetail/write_batch.h"
+
+namespace dovetail {
+
+namespace internal {
+struct PublishedState;
+}  // namespace internal
+
+// One state of the whole database, rows and entries of one commit. Keeps that
+// state readable while it lives, at the cost of disk space for what later
+// commits replace; drop it soon. Cheap to copy. Thread-safe. May outlive
+// Engine::Close, but not the engine.
+class Snapshot {
+ public:
+  SequenceNumber sequence() const;
+
+ private:
+  friend class Engine;
+  explicit Snapshot(std::shared_ptr<const internal::PublishedState> state)
+      : state_(std::move(state)) {}
+  std::shared_ptr<const internal::PublishedState> state_;
+};
+
+struct ReadOptions {
+  // Null: the newest published state. Must outlive the call.
+  const Snapshot* snapshot = nullptr;
+};
+
+struct Row {
+  std::string key;         // The encoded row key; Engine::DecodeKey shows it.
+  std::string record;      // Serialized, as written, unknown fields included.
+  SequenceNumber version;  // Of the request that last wrote it.
+};
+
+// Bounds of one column, in the order of its values (not of its bytes: for a
+// descending time, `min` is still the earliest). Unset: no bound.
+struct Range {
+  std::optional<Value> min;
+  std::optional<Value> max;
+  bool min_inclusive = true;
+  bool max_inclusive = true;
+};
+
+// A range of rows in the order of the row key or of one index.
+//
+//   {.table = "orders", .equal = {"seller-1"}, .limit = 20}
+//       the newest 20 orders of the seller (ts_ms is descending)
+//   {.table = "orders", .index = "by_status", .equal = {"seller-1"},
+//    .any_of = {v1::CREATED, v1::APPROVED}, .limit = 20}
+//       the newest 20 that are in one of two statuses
+//
+// Columns are the distinct fields of the layout in order; computed parts such
+// as hashes are filled in by the engine. `equal` binds the first columns,
+// `any_of` the next one, `range` the one after that.
+struct ScanRequest {
+  std::string table;
+  std::string index;         // Empty: the row key.
+  std::vector<Value> equal;  // May be empty only if no computed part leads.
+  std::vector<Value> any_of;
+  std::optional<Range> range;
+  uint64_t limit = 100;  // Rows; 0 returns none.
+  // From Page::continuation of the same request; `limit` may differ. Refused
+  // with InvalidArgument if damaged or from another request.
+  std::string continuation;
+};
+
+// What a read touched; for tests and EXPLAIN.
+struct Work {
+  uint64_t seeks = 0;    // Positionings of a store iterator.
+  uint64_t entries = 0;  // Index entries, or rows of a row-key scan, read.
+  uint64_t gets = 0;     // Point reads.
+};
+
+struct Page {
+  std::vector<Row> rows;
+  // Hands the rest of the request to a later call; empty at the end. Valid
+  // across restarts and changes of the data: rows that exist throughout are
+  // neither repeated nor skipped.
+  std::string continuation;
+  Work work;
+};
+
+}  // namespace dovetail

@@ -1,0 +1,106 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+//
+// Schemas in C++. What a database should hold, in the words of schema.proto:
+//
+//   Schema schema;
+//   schema.Add(TableBuilder("orders", v1::Order::descriptor())
+//                  .RowKey({Hash({"seller_id"}), Field("seller_id"),
+//                           Field("ts_ms").Desc(), Field("order_id")})
+//                  .Unique("by_order_id",
+//                          {Hash({"order_id"}), Field("order_id")})
+//                  .Index("by_status",
+//                         {Hash({"seller_id"}), Field("seller_id"),
+//                          Field("status"), Field("ts_ms").Desc(),
+//                          Field("order_id")})
+//                  .Identity("by_order_id"));
+//
+// Nothing is checked here: Engine::Open checks the whole schema at once and
+// names what is wrong with it. Thread-compatible.
+
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dovetail/v1/schema.pb.h"
+#include "google/protobuf/descriptor.h"
+
+namespace dovetail {
+
+// One part of a key. Made by the functions below; Desc() and the like return
+// the changed part, so that they chain.
+class Part {
+ public:
+  explicit Part(v1::KeyPart proto) : proto_(std::move(proto)) {}
+
+  Part Desc() &&;        // Complemented: highest value first.
+  Part NullsFirst() &&;  // Nulls first or last in scan order, whatever the
+  Part NullsLast() &&;   // direction. Default: null is the lowest value.
+
+  const v1::KeyPart& proto() const { return proto_; }
+
+ private:
+  v1::KeyPart proto_;
+};
+
+// Each is the C++ form of one transform of schema.proto, where their bytes
+// and limits are described.
+Part Field(std::string_view path);
+Part Reverse(std::string_view path);
+Part Hash(std::vector<std::string> paths, v1::HashAlgorithm algorithm = v1::XXH3,
+          uint32_t bytes = 4);
+Part Bucket(std::vector<std::string> paths, v1::HashAlgorithm algorithm,
+            uint32_t count);
+Part Salt(uint32_t count);
+Part SubBucket(std::string_view path, std::vector<std::string> listed,
+               std::vector<std::string> spread_by, uint32_t count,
+               v1::HashAlgorithm algorithm = v1::XXH3);
+Part Decimal(std::string_view path, uint32_t digits);
+Part Time32(std::string_view path,
+            v1::KeyPart::Time32::Unit unit = v1::KeyPart::Time32::SECONDS);
+Part EnumBytes(std::string_view path, uint32_t bytes = 1);
+Part Varint(std::string_view path);
+
+class TableBuilder {
+ public:
+  // `record` is copied with all the files it imports.
+  TableBuilder(std::string_view name,
+               const google::protobuf::Descriptor* record);
+
+  TableBuilder& RowKey(std::vector<Part> parts);
+  TableBuilder& Index(std::string_view name, std::vector<Part> parts);
+  TableBuilder& Unique(std::string_view name, std::vector<Part> parts);
+  // Names the UNIQUE index that is the record's identity; see schema.proto.
+  TableBuilder& Identity(std::string_view index);
+
+  const v1::TableSchema& proto() const { return proto_; }
+
+ private:
+  v1::TableSchema proto_;
+};
+
+class Schema {
+ public:
+  Schema() = default;
+  explicit Schema(v1::Schema proto) : proto_(std::move(proto)) {}
+
+  // Text format of dovetail.v1.Schema. Tables without `descriptors` take
+  // them from `pool`. InvalidArgument names line, column and cause, or the
+  // record type that the pool lacks.
+  static absl::StatusOr<Schema> FromText(
+      std::string_view text, const google::protobuf::DescriptorPool& pool);
+
+  Schema& Add(const TableBuilder& table);
+
+  const v1::Schema& proto() const { return proto_; }
+
+ private:
+  v1::Schema proto_;
+};
+
+}  // namespace dovetail

@@ -1,0 +1,36 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+//
+// The hash functions of schema.proto's HashAlgorithm. Their output is part of
+// the format on disk: golden vectors in tests/index/hash_test.cc pin it.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "dovetail/v1/schema.pb.h"
+
+namespace dovetail {
+
+// Bytes the algorithm produces; 0 for an unspecified or unknown one.
+size_t HashSize(v1::HashAlgorithm algorithm);
+
+// Appends the first `bytes` bytes of the hash of `data`, integers big-endian.
+// REQUIRES: 1 <= bytes <= HashSize(algorithm).
+void AppendHash(v1::HashAlgorithm algorithm, std::string_view data,
+                size_t bytes, std::string* out);
+
+// The hash of `data` modulo `count`, in [0, count) for every input: the first
+// eight (or all, if fewer) bytes as an unsigned big-endian integer, except
+// JAVA_STRING, which is Math.floorMod(hashCode, count).
+// REQUIRES: count >= 1.
+uint32_t HashBucket(v1::HashAlgorithm algorithm, std::string_view data,
+                    uint32_t count);
+
+// java.lang.String.hashCode over the UTF-16 form of UTF-8 `text`; an invalid
+// byte sequence counts as U+FFFD, as Java's decoder has it.
+int32_t JavaStringHash(std::string_view text);
+
+}  // namespace dovetail

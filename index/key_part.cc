@@ -1,0 +1,3 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+
+#include "index/key_part.h"
