@@ -1,8 +1,11 @@
 // Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
 //
-// Clang's thread-safety attributes, nothing elsewhere.
+// Clang's thread-safety attributes, nothing elsewhere. GUARDED_BY and
+// NO_THREAD_SAFETY_ANALYSIS are Abseil's, which defines both without a prefix.
 
 #pragma once
+
+#include "absl/base/thread_annotations.h"
 
 #if defined(__clang__)
 #define DOVETAIL_THREAD_ATTRIBUTE_(x) __attribute__((x))
@@ -12,7 +15,6 @@
 
 #define CAPABILITY(x) DOVETAIL_THREAD_ATTRIBUTE_(capability(x))
 #define SCOPED_CAPABILITY DOVETAIL_THREAD_ATTRIBUTE_(scoped_lockable)
-#define GUARDED_BY(x) DOVETAIL_THREAD_ATTRIBUTE_(guarded_by(x))
 #define REQUIRES(...) \
   DOVETAIL_THREAD_ATTRIBUTE_(requires_capability(__VA_ARGS__))
 #define ACQUIRE(...) \
@@ -20,5 +22,3 @@
 #define RELEASE(...) \
   DOVETAIL_THREAD_ATTRIBUTE_(release_capability(__VA_ARGS__))
 #define EXCLUDES(...) DOVETAIL_THREAD_ATTRIBUTE_(locks_excluded(__VA_ARGS__))
-#define NO_THREAD_SAFETY_ANALYSIS \
-  DOVETAIL_THREAD_ATTRIBUTE_(no_thread_safety_analysis)

@@ -42,8 +42,8 @@ struct FieldInfo {
 // The leaf that `path` names in `record`. InvalidArgument if there is no such
 // field, if a repeated field is on the path, or if the leaf is a message
 // other than google.protobuf.Timestamp (the message says which of them).
-absl::StatusOr<FieldInfo> ResolveField(const google::protobuf::Descriptor& record,
-                                       std::string_view path);
+absl::StatusOr<FieldInfo> ResolveField(
+    const google::protobuf::Descriptor& record, std::string_view path);
 
 // Thread-compatible: Extract may run concurrently.
 class Extractor {

@@ -41,15 +41,22 @@ struct FieldValue {
   bool is_null = true;
   int32_t nanos = 0;
   uint64_t bits = 0;
-  std::string_view text;
+  std::string_view text = {};
 
   friend bool operator==(const FieldValue&, const FieldValue&) = default;
 };
 
-// `value` as a field of `type`. The result views `value`'s string.
-// InvalidArgument, with the type and the value named, if it is of another
-// kind or out of range; integers may be given signed or unsigned, floats as
-// integers where that is exact. An enum is an int32.
+// The years 1 to 9999 in UTC, which is all that google.protobuf.Timestamp
+// covers.
+inline constexpr int64_t kTimestampSecondsMin = -62'135'596'800;
+inline constexpr int64_t kTimestampSecondsMax = 253'402'300'799;
+bool IsValidTimestamp(int64_t seconds, int32_t nanos);
+
+// `value` as a field of `type`; null becomes null. The result views `value`'s
+// string. InvalidArgument, with the type and the value named, if it is of
+// another kind or out of range. Integers may be given signed or unsigned,
+// floats as integers; a float field takes only what a float holds exactly, so
+// 0.5 but not 0.1. An enum is an int32.
 absl::StatusOr<FieldValue> ToFieldValue(const Value& value, FieldType type);
 
 // The other way; strings are copied.

@@ -14,10 +14,13 @@
 
 namespace dovetail {
 
-// Bytes the algorithm produces; 0 for an unspecified or unknown one.
+// Bytes the algorithm produces; 0 for an unspecified or unknown one, and for
+// one that the cryptography library is configured not to offer. Schemas that
+// name such an algorithm must be refused before anything is hashed.
 size_t HashSize(v1::HashAlgorithm algorithm);
 
 // Appends the first `bytes` bytes of the hash of `data`, integers big-endian.
+// `data` may be a view of `*out`.
 // REQUIRES: 1 <= bytes <= HashSize(algorithm).
 void AppendHash(v1::HashAlgorithm algorithm, std::string_view data,
                 size_t bytes, std::string* out);
@@ -25,7 +28,7 @@ void AppendHash(v1::HashAlgorithm algorithm, std::string_view data,
 // The hash of `data` modulo `count`, in [0, count) for every input: the first
 // eight (or all, if fewer) bytes as an unsigned big-endian integer, except
 // JAVA_STRING, which is Math.floorMod(hashCode, count).
-// REQUIRES: count >= 1.
+// REQUIRES: count >= 1 and HashSize(algorithm) > 0.
 uint32_t HashBucket(v1::HashAlgorithm algorithm, std::string_view data,
                     uint32_t count);
 

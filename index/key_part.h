@@ -21,7 +21,7 @@
 //   DECIMAL(d)         the number in ceil(d * log2(10) / 8) bytes, big-endian
 //   TIME32             4 bytes big-endian
 //   ENUM(n)            n bytes big-endian
-//   VARINT             see key_part.cc: 1 byte for 0 to 119, order kept
+//   VARINT             see ordered_codec.cc: 1 byte for 0 to 119, order kept
 // The null tag: 0x00 null first, 0x01 a value, 0x02 null last.
 // The input of HASH, BUCKET and SUB_BUCKET: of one string or bytes field its
 // bytes; otherwise the ascending plain encodings (null tags as above, default
@@ -69,8 +69,8 @@ struct KeyPart {
   bool nulls_last = false;  // In scan order.
 
   v1::HashAlgorithm algorithm = v1::HASH_ALGORITHM_UNSPECIFIED;
-  uint32_t bytes = 0;  // kHash, kEnum
-  uint32_t count = 0;  // kBucket, kSalt, kSubBucket
+  uint32_t bytes = 0;   // kHash, kEnum
+  uint32_t count = 0;   // kBucket, kSalt, kSubBucket
   uint32_t digits = 0;  // kDecimal
   v1::KeyPart::Time32::Unit unit = v1::KeyPart::Time32::SECONDS;
   std::vector<std::string> listed;  // kSubBucket, sorted
@@ -79,8 +79,7 @@ struct KeyPart {
   // cannot be read back from it.
   bool computed() const {
     return transform == Transform::kHash || transform == Transform::kBucket ||
-           transform == Transform::kSalt ||
-           transform == Transform::kSubBucket;
+           transform == Transform::kSalt || transform == Transform::kSubBucket;
   }
   // Whether a null tag is written. Computed parts never have one.
   bool nullable() const { return !computed() && input_nullable[0]; }
@@ -107,6 +106,14 @@ absl::Status AppendKeyPart(const KeyPart& part,
 // The same for a part that is one field. REQUIRES: !part.computed().
 absl::Status AppendKeyPartValue(const KeyPart& part, const FieldValue& value,
                                 std::string* out);
+
+// The same for a bucket, salt or sub-bucket whose number is known.
+// REQUIRES: the number is one the part can have.
+void AppendKeyPartNumber(const KeyPart& part, uint32_t number,
+                         std::string* out);
+
+// Whether the kSubBucket part splits rows with this value of its first field.
+bool IsListed(const KeyPart& part, const FieldValue& value);
 
 // Takes one part from the front of `key` without decoding it; returns its
 // bytes. InvalidArgument if `key` does not start with a part of this shape.

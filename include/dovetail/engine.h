@@ -125,7 +125,6 @@ struct Stats {
   uint64_t groups = 0;          // Store commits they were grouped into.
   uint64_t syncs = 0;
   uint64_t long_keys = 0;       // Over Limits::key_bytes_warn.
-  uint64_t snapshots = 0;       // Published states still held by someone.
   std::vector<IndexStats> indexes;
   std::vector<ObserverStats> observers;
   std::string store;  // The store's own report, for people.

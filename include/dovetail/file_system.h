@@ -59,18 +59,20 @@ class FileLock {
   virtual ~FileLock() = default;
 };
 
-// Thread-safe. Must outlive every engine that uses it. Errors: NotFound for a
-// missing file, PermissionDenied, ResourceExhausted for a full disk,
-// FailedPrecondition for a lock that is held, Internal for the rest; every
-// message holds the path.
+// Thread-safe. Must outlive every engine that uses it. Must not throw: the
+// store below the engine is built without exceptions. Errors: NotFound for a
+// missing file or directory, PermissionDenied, ResourceExhausted for a full
+// disk or too many open files, FailedPrecondition for a lock that is held and
+// for a path through something that is not a directory, Internal for the
+// rest; every message holds the path.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
 
   virtual absl::StatusOr<std::unique_ptr<SequentialFile>> NewSequentialFile(
       const std::string& path) = 0;
-  virtual absl::StatusOr<std::unique_ptr<RandomAccessFile>>
-  NewRandomAccessFile(const std::string& path) = 0;
+  virtual absl::StatusOr<std::unique_ptr<RandomAccessFile>> NewRandomAccessFile(
+      const std::string& path) = 0;
   // Creates the file, or empties an existing one.
   virtual absl::StatusOr<std::unique_ptr<WritableFile>> NewWritableFile(
       const std::string& path) = 0;

@@ -111,7 +111,7 @@ class HookContext {
   // PermissionDenied unless traits().reads names the table.
   virtual absl::StatusOr<std::string> ReadRow(
       std::string_view table, const std::vector<Value>& key) = 0;
-  // The same by index values, as of the start of the request.
+  // The same by index values: the records of all rows that match.
   virtual absl::StatusOr<std::vector<std::string>> ReadBy(
       std::string_view table, std::string_view index,
       const std::vector<Value>& values) = 0;

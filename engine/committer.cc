@@ -1,0 +1,287 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+
+#include "engine/committer.h"
+
+#include <chrono>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/status_macros.h"
+
+namespace dovetail {
+namespace {
+
+// LevelDB stops writes at 12 level-0 files until compaction has caught up,
+// however long that takes. One short of it a caller is told so instead.
+constexpr int kLevel0FilesMax = 11;
+constexpr auto kStallStep = std::chrono::milliseconds(1);
+constexpr int64_t kStallMaxMicros = 10'000'000;
+
+SequenceNumber Next(SequenceNumber sequence) {
+  return SequenceNumber{static_cast<uint64_t>(sequence) + 1};
+}
+
+}  // namespace
+
+// One waiting call. Lives on its caller's stack.
+struct Committer::Writer {
+  bool sync = false;
+  size_t bytes = 0;
+  std::vector<AdmittedMutation> mutations;
+  // Instead of mutations; runs alone in its group.
+  MaintenanceBody* maintenance = nullptr;
+
+  // Set by the leader.
+  absl::Status status;
+  std::optional<RequestEffects> effects;  // Of a request that ran well.
+  bool began = false;                     // Its hooks have been called.
+
+  bool done = false;  // Under mu_.
+  CondVar wake;
+};
+
+Committer::Committer(std::shared_ptr<Store> store,
+                     std::shared_ptr<const SchemaState> schema,
+                     const CommitMark& mark, const Services& services)
+    : store_(std::move(store)),
+      schema_(std::move(schema)),
+      services_(services),
+      view_(store_.get()),
+      batch_(store_->NewBatch()),
+      sequence_(mark.sequence),
+      pending_(mark.sequence),
+      synced_(mark.synced),
+      runner_(&view_, {services.limits, services.observers, &plans_,
+                       services.random, &long_keys_}) {
+  Publish();
+}
+
+Committer::~Committer() = default;
+
+absl::Status Committer::CheckWritable() const {
+  if (read_only_.load(std::memory_order_acquire)) {
+    return absl::FailedPreconditionError(
+        "engine is read-only since a write to the store failed; close it, "
+        "see to the cause, and open it again");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Commit> Committer::Write(const WriteOptions& options,
+                                        const WriteBatch& batch) {
+  RETURN_IF_ERROR(CheckWritable());
+  RETURN_IF_ERROR(WaitForCompaction());
+  Writer writer;
+  writer.sync = options.sync;
+  ASSIGN_OR_RETURN(writer.mutations, AdmitBatch(*schema_, *services_.limits,
+                                                plans_, batch));
+  for (const AdmittedMutation& m : writer.mutations) {
+    writer.bytes += RequestBytes(*m.mutation);
+  }
+  Enqueue(writer);
+  RETURN_IF_ERROR(writer.status);
+  return std::move(writer.effects->commit);
+}
+
+absl::Status Committer::RunMaintenance(MaintenanceBody body) {
+  RETURN_IF_ERROR(CheckWritable());
+  Writer writer;
+  writer.sync = true;
+  writer.maintenance = &body;
+  Enqueue(writer);
+  return writer.status;
+}
+
+absl::Status Committer::WaitForCompaction() {
+  if (store_->Level0Files() < kLevel0FilesMax) return absl::OkStatus();
+  const int64_t start = services_.clock->MonotonicMicros();
+  while (store_->Level0Files() >= kLevel0FilesMax) {
+    if (services_.clock->MonotonicMicros() - start > kStallMaxMicros) {
+      return absl::UnavailableError(absl::StrCat(
+          "store is behind on compaction; retry later: level0_files=",
+          store_->Level0Files(), " max=", kLevel0FilesMax));
+    }
+    std::this_thread::sleep_for(kStallStep);
+  }
+  return absl::OkStatus();
+}
+
+void Committer::Enqueue(Writer& writer) {
+  std::vector<Writer*> group;
+  {
+    MutexLock lock(mu_);
+    if (closed_) {
+      writer.status = absl::FailedPreconditionError("engine is closed");
+      return;
+    }
+    queue_.push_back(&writer);
+    while (!writer.done && queue_.front() != &writer) writer.wake.Wait(mu_);
+    if (writer.done) return;
+    group = TakeGroup();
+  }
+  RunGroup(group);
+  MutexLock lock(mu_);
+  for (Writer* member : group) {
+    DOVETAIL_CHECK(queue_.front() == member);
+    queue_.pop_front();
+    if (member == &writer) continue;
+    member->done = true;
+    member->wake.Signal();
+  }
+  if (queue_.empty()) {
+    drained_.SignalAll();
+  } else {
+    queue_.front()->wake.Signal();
+  }
+}
+
+std::vector<Committer::Writer*> Committer::TakeGroup() {
+  std::vector<Writer*> group = {queue_.front()};
+  if (queue_.front()->maintenance != nullptr) return group;
+  size_t bytes = queue_.front()->bytes;
+  for (size_t i = 1; i < queue_.size(); ++i) {
+    Writer* next = queue_[i];
+    bytes += next->bytes;
+    if (next->maintenance != nullptr ||
+        bytes > services_.limits->group_bytes_max) {
+      break;
+    }
+    group.push_back(next);
+  }
+  return group;
+}
+
+void Committer::RunGroup(const std::vector<Writer*>& group) {
+  // The engine may have turned read-only while the group waited.
+  if (const absl::Status writable = CheckWritable(); !writable.ok()) {
+    for (Writer* writer : group) writer->status = writable;
+    return;
+  }
+  pending_ = sequence_;
+  RunRequests(group);
+  bool sync = false;
+  bool any = false;
+  for (const Writer* writer : group) {
+    if (!writer->status.ok()) continue;
+    any = true;
+    sync |= writer->sync;
+  }
+  absl::Status stored;
+  if (any) stored = CommitGroup(sync);
+  Finish(group, stored);
+  view_.overlay().Clear();
+}
+
+void Committer::RunRequests(const std::vector<Writer*>& group) {
+  for (Writer* writer : group) {
+    if (writer->maintenance != nullptr) {
+      writer->status = (*writer->maintenance)(*schema_, view_);
+      if (!writer->status.ok()) view_.overlay().Clear();
+      continue;
+    }
+    writer->began = true;
+    absl::StatusOr<RequestEffects> effects =
+        runner_.Run(*schema_, writer->mutations, Next(pending_));
+    if (!effects.ok()) {
+      writer->status = effects.status();
+      continue;
+    }
+    pending_ = effects->commit.sequence;
+    writer->effects = *std::move(effects);
+  }
+}
+
+absl::Status Committer::CommitGroup(bool sync) {
+  batch_->Clear();
+  view_.overlay().AppendTo(batch_.get());
+  batch_->Put(MarkKey(), EncodeMark({pending_, synced_}));
+  const absl::Status status = store_->Write(*batch_, sync);
+  if (!status.ok()) {
+    read_only_.store(true, std::memory_order_release);
+    return absl::UnknownError(absl::StrCat(
+        "store failed while writing, so the outcome is unknown; the engine is "
+        "read-only until it is opened again: ",
+        status.message()));
+  }
+  sequence_ = pending_;
+  groups_.fetch_add(1, std::memory_order_relaxed);
+  if (sync) {
+    synced_ = sequence_;
+    syncs_.fetch_add(1, std::memory_order_relaxed);
+  }
+  Publish();
+  return absl::OkStatus();
+}
+
+void Committer::Publish() {
+  auto state = std::make_shared<internal::PublishedState>();
+  state->store = store_;
+  state->snapshot = store_->GetSnapshot();
+  state->schema = schema_;
+  state->sequence = sequence_;
+  std::shared_ptr<const internal::PublishedState> old = std::move(state);
+  MutexLock lock(published_mu_);
+  published_.swap(old);
+  // The old state, if nobody reads it, is released behind the lock: `old` is
+  // destroyed after `lock`.
+}
+
+// `stored` is the group's own outcome, OK if there was nothing to store.
+void Committer::Finish(const std::vector<Writer*>& group,
+                       const absl::Status& stored) {
+  for (Writer* writer : group) {
+    if (writer->status.ok()) {
+      writer->status = stored;
+      if (stored.ok() && writer->effects.has_value()) {
+        runner_.RunPostHooks(*writer->effects);
+        requests_.fetch_add(1, std::memory_order_relaxed);
+      }
+    }
+    if (!writer->began) continue;
+    if (!writer->status.ok()) {
+      requests_failed_.fetch_add(1, std::memory_order_relaxed);
+    }
+    runner_.RunFinally(writer->status);
+  }
+}
+
+std::shared_ptr<const internal::PublishedState> Committer::published() const {
+  MutexLock lock(published_mu_);
+  return published_;
+}
+
+absl::Status Committer::Close() {
+  {
+    MutexLock lock(mu_);
+    if (closed_) return absl::FailedPreconditionError("engine is closed");
+    closed_ = true;
+    while (!queue_.empty()) drained_.Wait(mu_);
+  }
+  // Nobody leads any more, so this thread may use what the leader uses.
+  if (read_only_.load(std::memory_order_acquire) || synced_ == sequence_) {
+    return absl::OkStatus();
+  }
+  view_.overlay().Clear();
+  pending_ = sequence_;
+  const absl::Status synced = CommitGroup(/*sync=*/true);
+  if (synced.ok()) return synced;
+  return absl::Status(
+      absl::StatusCode::kInternal,
+      absl::StrCat("last sync failed; unsynced commits survive the process "
+                   "but perhaps not the machine: ",
+                   synced.message()));
+}
+
+Committer::Counts Committer::counts() const {
+  return {read_only_.load(std::memory_order_acquire),
+          requests_.load(std::memory_order_relaxed),
+          requests_failed_.load(std::memory_order_relaxed),
+          groups_.load(std::memory_order_relaxed),
+          syncs_.load(std::memory_order_relaxed),
+          long_keys_.load(std::memory_order_relaxed)};
+}
+
+}  // namespace dovetail

@@ -1,0 +1,130 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+//
+// The one write path. Requests queue; the writer at the head of the queue
+// leads: it takes those behind it into one group, runs them in order against
+// the store and what the group has done so far, commits the group as one
+// store batch, publishes the new state, runs post hooks, and hands the lead
+// on. That one order is the commit order, the order of sequences, and the
+// order observers see.
+//
+//   queue   [A B C | D E]      A leads, group = A B C
+//   run     A ok, B vetoed (undone), C ok
+//   commit  rows and entries of A and C, the mark: one batch, one sync if A
+//           or C asked for it
+//   publish sequence = C's
+//   done    A, B (its error) and C wake; D leads
+//
+// There are no row locks, so there are no deadlocks. A failed store write
+// makes the engine read-only: of its group nobody can say whether it is in the
+// store, and whatever came later might be torn off with it.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/mutex.h"
+#include "dovetail/engine.h"
+#include "engine/published_state.h"
+#include "engine/request.h"
+#include "engine/request_runner.h"
+#include "engine/row_format.h"
+#include "engine/serial_view.h"
+#include "observers/observer_chain.h"
+
+namespace dovetail {
+
+// Thread-safe.
+class Committer {
+ public:
+  struct Services {
+    const Limits* limits;
+    ObserverChain* observers;
+    RandomSource* random;
+    Clock* clock;
+  };
+  // Starts from `mark`, the newest the store holds. All of `services` must
+  // outlive the committer.
+  Committer(std::shared_ptr<Store> store,
+            std::shared_ptr<const SchemaState> schema, const CommitMark& mark,
+            const Services& services);
+  ~Committer();
+
+  // Commits the batch; blocks until its outcome is known. See Engine::Write.
+  absl::StatusOr<Commit> Write(const WriteOptions& options,
+                               const WriteBatch& batch);
+
+  // Runs `body` inside the serial section, in a group of its own; what it
+  // leaves in the view's overlay is committed, without a sequence of its own
+  // and without observers. For repair.
+  using MaintenanceBody =
+      absl::FunctionRef<absl::Status(const SchemaState&, SerialView&)>;
+  absl::Status RunMaintenance(MaintenanceBody body);
+
+  // The newest state.
+  std::shared_ptr<const internal::PublishedState> published() const;
+
+  // Waits for the queue to drain, syncs, and refuses later writes.
+  absl::Status Close();
+
+  struct Counts {
+    bool read_only;
+    uint64_t requests;
+    uint64_t requests_failed;
+    uint64_t groups;
+    uint64_t syncs;
+    uint64_t long_keys;
+  };
+  Counts counts() const;
+
+ private:
+  struct Writer;
+
+  absl::Status CheckWritable() const;
+  absl::Status WaitForCompaction();
+  void Enqueue(Writer& writer);
+  std::vector<Writer*> TakeGroup() REQUIRES(mu_);
+  void RunGroup(const std::vector<Writer*>& group);
+  void RunRequests(const std::vector<Writer*>& group);
+  absl::Status CommitGroup(bool sync);
+  void Publish();
+  void Finish(const std::vector<Writer*>& group, const absl::Status& stored);
+
+  const std::shared_ptr<Store> store_;
+  const std::shared_ptr<const SchemaState> schema_;
+  const Services services_;
+  PlanCache plans_;
+
+  mutable Mutex mu_;
+  std::deque<Writer*> queue_ GUARDED_BY(mu_);
+  bool closed_ GUARDED_BY(mu_) = false;
+  CondVar drained_;
+
+  mutable Mutex published_mu_;
+  std::shared_ptr<const internal::PublishedState> published_
+      GUARDED_BY(published_mu_);
+
+  // Of the leader.
+  SerialView view_;
+  std::unique_ptr<StoreBatch> batch_;
+  SequenceNumber sequence_;  // Of the newest request in the store.
+  SequenceNumber pending_;   // Of the newest request in the group.
+  SequenceNumber synced_;
+  std::atomic<uint64_t> long_keys_{0};
+  RequestRunner runner_;
+
+  std::atomic<bool> read_only_{false};
+  std::atomic<uint64_t> requests_{0};
+  std::atomic<uint64_t> requests_failed_{0};
+  std::atomic<uint64_t> groups_{0};
+  std::atomic<uint64_t> syncs_{0};
+};
+
+}  // namespace dovetail

@@ -1,0 +1,46 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+//
+// Key spaces: every store key starts with the number of its space.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/coding.h"
+
+namespace dovetail {
+
+// Handed out once, never reused: an index that is dropped and created again
+// has another space, so nothing of the old one can be taken for the new one's.
+enum class SpaceId : uint32_t {};
+
+inline constexpr SpaceId kMetadataSpace{0};
+inline constexpr SpaceId kFirstTableSpace{1};
+
+// One byte up to 239, then 0xF0 and two, then 0xF1 and four: prefixes are free
+// of each other and ordered like the numbers.
+inline void AppendSpacePrefix(SpaceId space, std::string* out) {
+  const auto n = static_cast<uint32_t>(space);
+  if (n < 0xF0) {
+    AppendBigEndian(n, 1, out);
+  } else if (n <= 0xFFFF) {
+    out->push_back('\xF0');
+    AppendBigEndian(n, 2, out);
+  } else {
+    out->push_back('\xF1');
+    AppendBigEndian(n, 4, out);
+  }
+}
+
+inline std::string SpacePrefix(SpaceId space) {
+  std::string prefix;
+  AppendSpacePrefix(space, &prefix);
+  return prefix;
+}
+
+// Keys of the metadata space.
+inline std::string CatalogKey() { return SpacePrefix(kMetadataSpace) + "catalog"; }
+inline std::string MarkKey() { return SpacePrefix(kMetadataSpace) + "mark"; }
+
+}  // namespace dovetail

@@ -1,0 +1,24 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+//
+// What readers see: one immutable state of the whole database.
+
+#pragma once
+
+#include <memory>
+
+#include "dovetail/write_batch.h"
+#include "engine/schema_state.h"
+#include "engine/storage/store.h"
+
+namespace dovetail::internal {
+
+// Made by the commit that it is the result of, shared by all readers of it.
+struct PublishedState {
+  // The order matters: a snapshot goes before its store.
+  std::shared_ptr<Store> store;
+  std::unique_ptr<StoreSnapshot> snapshot;
+  std::shared_ptr<const SchemaState> schema;
+  SequenceNumber sequence{};
+};
+
+}  // namespace dovetail::internal

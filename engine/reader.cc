@@ -1,0 +1,196 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+
+#include "engine/reader.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "engine/continuation.h"
+#include "engine/range_merge.h"
+#include "engine/row_format.h"
+
+namespace dovetail {
+namespace {
+
+absl::Status InTable(const TableState& table, std::string_view index,
+                     const absl::Status& status) {
+  if (status.ok()) return status;
+  return absl::Status(
+      status.code(),
+      absl::StrCat(status.message(), " table=", table.name(),
+                   index.empty() ? "" : " index=", ToAbsl(index)));
+}
+
+const KeyLayout& LayoutOf(const TableState& table, int index) {
+  return index < 0 ? table.compiled->row_key()
+                   : table.compiled->indexes()[index].layout();
+}
+
+// A stored row, taken over without copying the record where it can be moved.
+absl::StatusOr<Row> MakeRow(const TableState& table, std::string_view key,
+                            std::string value) {
+  absl::StatusOr<StoredRow> stored = DecodeRow(value);
+  if (!stored.ok()) {
+    return InTable(table, {},
+                   absl::Status(stored.status().code(),
+                                absl::StrCat(stored.status().message(),
+                                             " row_key=", Quote(key))));
+  }
+  const size_t header = value.size() - stored->record.size();
+  Row row{std::string(key), std::move(value), stored->version};
+  row.record.erase(0, header);
+  return row;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> Reader::ReadRow(const TableState& table,
+                                     std::string_view row_key,
+                                     Row* row) const {
+  std::string key;
+  key.reserve(table.rows_prefix.size() + row_key.size());
+  key.append(table.rows_prefix).append(row_key);
+  std::string value;
+  ASSIGN_OR_RETURN(const bool found, state_.store->Get(options_, key, &value));
+  if (!found) return false;
+  ASSIGN_OR_RETURN(*row, MakeRow(table, row_key, std::move(value)));
+  return true;
+}
+
+absl::StatusOr<Row> Reader::RowOfEntry(const TableState& table, int index,
+                                       std::string_view entry_key,
+                                       std::string_view entry_value) const {
+  const IndexDefinition& definition = table.compiled->indexes()[index];
+  std::string row_key;
+  const absl::Status decoded =
+      definition.RowKeyOf(entry_key, entry_value, &row_key);
+  if (decoded.ok()) {
+    Row row;
+    ASSIGN_OR_RETURN(const bool found, ReadRow(table, row_key, &row));
+    if (found) return row;
+  }
+  return absl::DataLossError(absl::StrCat(
+      decoded.ok() ? "index entry has no row" : decoded.message(),
+      "; run verify and repair: table=", table.name(),
+      " index=", definition.name(), " entry_key=", Quote(entry_key)));
+}
+
+absl::StatusOr<Row> Reader::Get(std::string_view table_name,
+                                const std::vector<Value>& key) const {
+  ASSIGN_OR_RETURN(const TableState* table, state_.schema->Find(table_name));
+  const KeyLayout& layout = table->compiled->row_key();
+  if (key.size() != layout.columns().size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "row key needs one value per column: table=", table->name(),
+        " columns=", layout.columns().size(), " values=", key.size()));
+  }
+  absl::StatusOr<std::vector<KeyRange>> candidates =
+      layout.Ranges(key, {}, std::nullopt, limits_.merge_streams_max);
+  RETURN_IF_ERROR(InTable(*table, {}, candidates.status()));
+  for (const KeyRange& candidate : *candidates) {
+    Row row;
+    ASSIGN_OR_RETURN(const bool found,
+                     ReadRow(*table, candidate.prefix, &row));
+    if (found) return row;
+  }
+  return absl::NotFoundError(absl::StrCat(
+      "no such row: table=", table->name(), " ",
+      layout.DebugString(candidates->front().prefix).value_or("")));
+}
+
+absl::StatusOr<std::vector<Row>> Reader::GetBy(
+    std::string_view table_name, std::string_view index_name,
+    const std::vector<Value>& values) const {
+  ASSIGN_OR_RETURN(const TableState* table, state_.schema->Find(table_name));
+  ASSIGN_OR_RETURN(const int index, FindIndex(*table, index_name));
+  const KeyLayout& layout = LayoutOf(*table, index);
+  if (values.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "give at least the first column: table=", table->name(),
+        " index=", ToAbsl(index_name)));
+  }
+  const bool point = index >= 0 &&
+                     table->compiled->indexes()[index].unique() &&
+                     values.size() == layout.columns().size();
+  std::vector<Row> rows;
+  if (point) {
+    absl::StatusOr<std::vector<KeyRange>> ranges =
+        layout.Ranges(values, {}, std::nullopt, limits_.merge_streams_max);
+    RETURN_IF_ERROR(InTable(*table, index_name, ranges.status()));
+    for (const KeyRange& range : *ranges) {
+      std::string value;
+      ASSIGN_OR_RETURN(
+          const bool found,
+          state_.store->Get(options_,
+                            table->entry_prefixes[index] + range.prefix,
+                            &value));
+      if (!found) continue;
+      ASSIGN_OR_RETURN(Row row,
+                       RowOfEntry(*table, index, range.prefix, value));
+      rows.push_back(std::move(row));
+    }
+    return rows;
+  }
+  ScanRequest request;
+  request.table = std::string(table_name);
+  request.index = std::string(index_name);
+  request.equal = values;
+  request.limit = limits_.match_rows_max + 1;
+  ASSIGN_OR_RETURN(Page page, Scan(request));
+  if (page.rows.size() > limits_.match_rows_max ||
+      !page.continuation.empty()) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "too many rows match; use Scan: table=", table->name(),
+        " index=", ToAbsl(index_name), " max=", limits_.match_rows_max));
+  }
+  return std::move(page.rows);
+}
+
+absl::StatusOr<Page> Reader::Scan(const ScanRequest& request) const {
+  ASSIGN_OR_RETURN(const TableState* table, state_.schema->Find(request.table));
+  ASSIGN_OR_RETURN(const int index, FindIndex(*table, request.index));
+  absl::StatusOr<std::vector<KeyRange>> ranges = LayoutOf(*table, index).Ranges(
+      request.equal, request.any_of, request.range, limits_.merge_streams_max);
+  RETURN_IF_ERROR(InTable(*table, request.index, ranges.status()));
+  const std::string& space = table->prefix(index);
+  const uint64_t fingerprint = ScanFingerprint(space, *ranges);
+  std::optional<ScanPosition> resume;
+  if (!request.continuation.empty()) {
+    ASSIGN_OR_RETURN(resume, DecodeContinuation(request.continuation,
+                                                fingerprint, ranges->size()));
+  }
+
+  Page page;
+  if (request.limit == 0) {
+    page.continuation = request.continuation;
+    return page;
+  }
+  RangeMerge merge(state_.store.get(), options_, space, *ranges, resume);
+  size_t bytes = 0;
+  ScanPosition position;
+  for (; merge.Valid(); merge.Next()) {
+    if (page.rows.size() >= request.limit || bytes >= limits_.page_bytes_max) {
+      page.continuation = EncodeContinuation(fingerprint, position);
+      break;
+    }
+    absl::StatusOr<Row> row =
+        index < 0
+            ? MakeRow(*table, merge.key(), std::string(merge.value()))
+            : RowOfEntry(*table, index, merge.key(), merge.value());
+    RETURN_IF_ERROR(row.status());
+    ++page.work.entries;
+    if (index >= 0) ++page.work.gets;
+    bytes += row->record.size() + row->key.size() + sizeof(Row);
+    position = {std::string(merge.suffix()), merge.stream()};
+    page.rows.push_back(*std::move(row));
+  }
+  RETURN_IF_ERROR(merge.status());
+  page.work.seeks = merge.seeks();
+  return page;
+}
+
+}  // namespace dovetail

@@ -1,0 +1,136 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+//
+// Runs one request inside the serial section: resolves what each mutation is
+// about, computes the row changes, lets the observers see them, and leaves
+// rows and entries in the group's overlay. On an error it takes all of that
+// back.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "dovetail/engine.h"
+#include "dovetail/observer.h"
+#include "engine/request.h"
+#include "engine/serial_view.h"
+#include "observers/entry_sink.h"
+#include "observers/index_maintenance.h"
+#include "observers/observer_chain.h"
+
+namespace dovetail {
+
+// A row change as hooks see it after the mutation has been applied.
+struct OwnedChange {
+  const TableState* table;
+  std::string old_key;
+  std::string new_key;
+  std::optional<std::string> old_record;
+  std::optional<std::string> new_record;
+  std::string added_by;
+
+  RowChange View() const;
+};
+
+// What a request that ran leaves for after the commit.
+struct RequestEffects {
+  Commit commit;
+  // Kept only if some observer's batch or post hook wants them.
+  std::vector<OwnedChange> changes;
+};
+
+// Used by one thread at a time.
+class RequestRunner {
+ public:
+  struct Services {
+    const Limits* limits;
+    ObserverChain* observers;
+    PlanCache* plans;
+    RandomSource* random;
+    std::atomic<uint64_t>* long_keys;
+  };
+  // All must outlive the runner.
+  RequestRunner(SerialView* view, const Services& services);
+  ~RequestRunner();
+
+  // Runs the mutations under `sequence`. On an error the overlay is as it was.
+  absl::StatusOr<RequestEffects> Run(const SchemaState& schema,
+                                     std::vector<AdmittedMutation>& mutations,
+                                     SequenceNumber sequence);
+
+  // The post hooks of a request that is committed. The first error is kept in
+  // effects.commit.post_commit.
+  void RunPostHooks(RequestEffects& effects);
+  // "After, whatever happened": of each request that Run began.
+  void RunFinally(const absl::Status& outcome);
+
+ private:
+  class Context;
+  class Sink;
+
+  // A mutation that an observer added, waiting for the hook to end.
+  struct Added {
+    std::unique_ptr<Mutation> mutation;  // Stable address.
+    AdmittedMutation admitted;
+    std::string added_by;
+  };
+  // The new image of a row: fields view `record`.
+  struct NewRow {
+    EncodedRow* row;
+    std::string_view record;
+  };
+
+  absl::Status RunMutations(std::vector<AdmittedMutation>& mutations);
+  absl::Status RunMutation(AdmittedMutation& m, std::string_view added_by,
+                           uint64_t* rows_changed);
+  absl::Status RunAdded();
+
+  absl::Status ApplyPut(AdmittedMutation& m, std::string_view added_by);
+  absl::Status ApplyPatch(AdmittedMutation& m, CurrentRow old,
+                          std::string_view added_by);
+  absl::Status ApplyDelete(AdmittedMutation& m, CurrentRow old,
+                           std::string_view added_by);
+  absl::Status ApplyChange(const TableState& table,
+                           const std::optional<CurrentRow>& old,
+                           std::optional<NewRow> next,
+                           std::string_view added_by);
+
+  // The row a put replaces: the one that has its identity, else the one under
+  // its row key. Sets m.row's key.
+  absl::StatusOr<std::optional<CurrentRow>> FindReplaced(AdmittedMutation& m);
+  absl::StatusOr<std::vector<CurrentRow>> Resolve(const AdmittedMutation& m);
+  absl::Status CheckConditions(const AdmittedMutation& m,
+                               const CurrentRow* row) const;
+  absl::Status CheckKeySize(const TableState& table, std::string_view what,
+                            size_t bytes) const;
+  absl::Status RunUserHooks(const RowChange& change, bool is_put);
+  absl::Status RunBatchHooks();
+  std::vector<RowChange> ChangeViews(const RequestEffects& effects) const;
+  void Count(std::atomic<uint64_t>& counter);
+
+  SerialView* const view_;
+  const Services services_;
+  IndexMaintenance maintenance_;
+  const bool keep_changes_;
+
+  // Of the request that runs.
+  const SchemaState* schema_ = nullptr;
+  SequenceNumber sequence_{};
+  RequestEffects effects_;
+  std::deque<Added> added_;
+  size_t added_count_ = 0;
+  size_t request_bytes_ = 0;
+  std::vector<std::atomic<uint64_t>*> counts_;  // To raise on success.
+  // The store key of a unique entry that was just looked for and not found.
+  std::string absent_entry_;
+};
+
+}  // namespace dovetail

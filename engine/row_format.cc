@@ -1,0 +1,60 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+
+#include "engine/row_format.h"
+
+#include "absl/strings/str_cat.h"
+#include "base/coding.h"
+
+namespace dovetail {
+namespace {
+
+// Low half: the format of the row. High half: flags, of which 0x10 is reserved
+// for rows whose record is in a cold store.
+constexpr char kRowFormat = 0x01;
+constexpr char kMarkFormat = 0x01;
+
+}  // namespace
+
+std::string EncodeRow(SequenceNumber version, std::string_view record) {
+  std::string value;
+  value.reserve(record.size() + 11);
+  value.push_back(kRowFormat);
+  AppendVarint(static_cast<uint64_t>(version), &value);
+  value.append(record);
+  return value;
+}
+
+absl::StatusOr<StoredRow> DecodeRow(std::string_view value) {
+  if (value.empty() || value[0] != kRowFormat) {
+    return absl::DataLossError(absl::StrCat(
+        "row has an unknown format: first_byte=",
+        value.empty() ? -1 : static_cast<int>(static_cast<uint8_t>(value[0]))));
+  }
+  value.remove_prefix(1);
+  uint64_t version = 0;
+  if (!ConsumeVarint(&value, &version)) {
+    return absl::DataLossError("row header is cut off");
+  }
+  return StoredRow{SequenceNumber{version}, value};
+}
+
+std::string EncodeMark(const CommitMark& mark) {
+  std::string value(1, kMarkFormat);
+  AppendVarint(static_cast<uint64_t>(mark.sequence), &value);
+  AppendVarint(static_cast<uint64_t>(mark.synced), &value);
+  return value;
+}
+
+absl::StatusOr<CommitMark> DecodeMark(std::string_view value) {
+  uint64_t sequence = 0;
+  uint64_t synced = 0;
+  const bool known = !value.empty() && value[0] == kMarkFormat;
+  if (known) value.remove_prefix(1);
+  if (!known || !ConsumeVarint(&value, &sequence) ||
+      !ConsumeVarint(&value, &synced)) {
+    return absl::DataLossError("commit mark is not of a known format");
+  }
+  return CommitMark{SequenceNumber{sequence}, SequenceNumber{synced}};
+}
+
+}  // namespace dovetail

@@ -1,0 +1,44 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+//
+// Reads CURRENT and the manifest that it names: which tables and logs make up
+// a LevelDB database.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "dovetail/file_system.h"
+
+namespace dovetail {
+
+struct LevelDbTableInfo {
+  uint64_t size = 0;
+  // User keys.
+  std::string smallest;
+  std::string largest;
+};
+
+struct LevelDbManifest {
+  std::string file;  // The manifest's name.
+  std::string comparator;
+  // Logs with this number and higher are live, and the one numbered
+  // `previous_log_number`, which newer LevelDBs leave at 0.
+  uint64_t log_number = 0;
+  uint64_t previous_log_number = 0;
+  // Assigned by the time of the last edit.
+  uint64_t last_sequence = 0;
+  // By level and number.
+  std::map<std::pair<uint32_t, uint64_t>, LevelDbTableInfo> tables;
+};
+
+// Accepts what LevelDB accepts of an unfinished write: a last record that the
+// end of the file cuts off, or zeros in its place. All other damage is DataLoss
+// with the file's name, the offset and the reason.
+absl::StatusOr<LevelDbManifest> ReadLevelDbManifest(
+    FileSystem& file_system, const std::string& directory);
+
+}  // namespace dovetail

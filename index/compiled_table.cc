@@ -1,0 +1,166 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+
+#include "index/compiled_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "dovetail/limits.h"
+
+namespace dovetail {
+namespace {
+
+absl::Status CheckName(std::string_view what, std::string_view name) {
+  const bool good =
+      !name.empty() && name.size() <= kNameBytesMax &&
+      absl::ascii_isalpha(static_cast<unsigned char>(name[0])) &&
+      std::all_of(name.begin(), name.end(), [](char c) {
+        return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_';
+      });
+  if (good) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      ToAbsl(what), " name must be a letter and then letters, digits or '_', ",
+      "at most ", kNameBytesMax, " in all: name=", Quote(name)));
+}
+
+absl::Status In(std::string_view place, const absl::Status& status) {
+  if (status.ok()) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat(ToAbsl(place), ": ", status.message()));
+}
+
+std::vector<std::string> PathsOf(const v1::TableSchema& schema) {
+  std::vector<std::string> paths;
+  const auto add = [&paths](const auto& parts) {
+    for (const v1::KeyPart& part : parts) {
+      for (const std::string& path : part.fields()) {
+        if (std::find(paths.begin(), paths.end(), path) == paths.end()) {
+          paths.push_back(path);
+        }
+      }
+    }
+  };
+  add(schema.row_key().parts());
+  for (const v1::IndexSchema& index : schema.indexes()) add(index.parts());
+  return paths;
+}
+
+absl::Status CheckShape(const v1::TableSchema& schema) {
+  RETURN_IF_ERROR(CheckName("table", schema.name()));
+  if (schema.row_key().encoding() != v1::RowKeyLayout::BINARY) {
+    return absl::InvalidArgumentError(
+        "row key: only the BINARY encoding is served");
+  }
+  if (!schema.row_key().separator().empty()) {
+    return absl::InvalidArgumentError(
+        "row key: a BINARY key has no separator");
+  }
+  if (static_cast<size_t>(schema.indexes_size()) > kIndexesPerTableMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("too many indexes: indexes=", schema.indexes_size(),
+                     " max=", kIndexesPerTableMax));
+  }
+  return absl::OkStatus();
+}
+
+bool KeyHolds(const KeyLayout& layout, int field) {
+  return std::any_of(
+      layout.columns().begin(), layout.columns().end(),
+      [field](const Column& c) { return c.field == field && c.part >= 0; });
+}
+
+}  // namespace
+
+CompiledTable::CompiledTable(v1::TableSchema schema, RecordType record_type,
+                             Extractor extractor)
+    : schema_(std::move(schema)),
+      record_type_(std::move(record_type)),
+      extractor_(std::move(extractor)) {}
+
+absl::StatusOr<std::unique_ptr<const CompiledTable>> CompiledTable::Compile(
+    const v1::TableSchema& schema) {
+  const std::string place = absl::StrCat("table=", schema.name());
+  RETURN_IF_ERROR(In(place, CheckShape(schema)));
+  absl::StatusOr<RecordType> type =
+      LoadRecordType(schema.descriptors(), schema.record_type());
+  RETURN_IF_ERROR(In(place, type.status()));
+  absl::StatusOr<Extractor> extractor =
+      Extractor::Compile(*type->descriptor, PathsOf(schema));
+  RETURN_IF_ERROR(In(place, extractor.status()));
+
+  // Not make_unique: the constructor is private.
+  std::unique_ptr<CompiledTable> table(
+      new CompiledTable(schema, *std::move(type), *std::move(extractor)));
+  absl::StatusOr<KeyLayout> row_key =
+      KeyLayout::Compile(schema.row_key().parts(), table->fields());
+  RETURN_IF_ERROR(In(absl::StrCat(place, " row key"), row_key.status()));
+  table->row_key_ = *std::move(row_key);
+
+  for (const v1::IndexSchema& declared : schema.indexes()) {
+    const std::string at = absl::StrCat(place, " index=", declared.name());
+    RETURN_IF_ERROR(In(place, CheckName("index", declared.name())));
+    if (table->FindIndex(declared.name()) >= 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(at, ": declared more than once"));
+    }
+    absl::StatusOr<IndexDefinition> index = IndexDefinition::Compile(
+        declared, table->row_key_, table->fields());
+    RETURN_IF_ERROR(In(at, index.status()));
+    table->indexes_.push_back(*std::move(index));
+  }
+
+  if (!schema.identity().empty()) {
+    table->identity_ = table->FindIndex(schema.identity());
+    if (table->identity_ < 0 ||
+        !table->indexes_[table->identity_].unique()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          place, ": identity must name a UNIQUE index of the table: identity=",
+          schema.identity()));
+    }
+    const auto& columns =
+        table->indexes_[table->identity_].layout().columns();
+    table->identity_follows_from_row_key_ =
+        std::all_of(columns.begin(), columns.end(), [&](const Column& c) {
+          return KeyHolds(table->row_key_, c.field);
+        });
+  }
+  return std::unique_ptr<const CompiledTable>(std::move(table));
+}
+
+int CompiledTable::FindIndex(std::string_view name) const {
+  for (size_t i = 0; i < indexes_.size(); ++i) {
+    if (indexes_[i].name() == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+absl::Status CompiledTable::ExtractFields(std::string_view record,
+                                          EncodedRow* out) const {
+  out->fields.resize(fields().size());
+  return extractor_.Extract(record, std::span<FieldValue>(out->fields));
+}
+
+absl::Status CompiledTable::EncodeKey(uint32_t salt, EncodedRow* out) const {
+  out->key.clear();
+  out->offsets.clear();
+  return row_key_.Encode(out->fields, salt, &out->key, &out->offsets);
+}
+
+absl::StatusOr<uint32_t> CompiledTable::SaltOf(
+    std::string_view row_key) const {
+  if (row_key_.salt_count() == 0) return 0;
+  for (const KeyPart& part : row_key_.parts()) {
+    ASSIGN_OR_RETURN(const std::string_view bytes,
+                     ConsumeKeyPart(part, &row_key));
+    if (part.transform != KeyPart::Transform::kSalt) continue;
+    ASSIGN_OR_RETURN(const Value salt, DecodeKeyPart(part, bytes));
+    return static_cast<uint32_t>(salt.as_uint());
+  }
+  return 0;
+}
+
+}  // namespace dovetail

@@ -1,0 +1,212 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+
+#include "index/index_definition.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/status_macros.h"
+
+namespace dovetail {
+namespace {
+
+using Transform = KeyPart::Transform;
+using Slices = absl::InlinedVector<std::string_view, 8>;
+
+// The part of `parts` that holds the field itself, or -1.
+int PartHolding(const std::vector<KeyPart>& parts, int field) {
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (!parts[i].computed() && parts[i].inputs[0] == field) {
+      return static_cast<int>(i);
+    }
+  }
+  return -1;
+}
+
+}  // namespace
+
+absl::StatusOr<IndexDefinition> IndexDefinition::Compile(
+    const v1::IndexSchema& schema, const KeyLayout& row_key,
+    std::span<const FieldInfo> fields) {
+  IndexDefinition index;
+  index.name_ = schema.name();
+  index.unique_ = schema.kind() == v1::IndexSchema::UNIQUE;
+  ASSIGN_OR_RETURN(index.layout_, KeyLayout::Compile(schema.parts(), fields));
+  if (index.layout_.salt_count() != 0) {
+    return absl::InvalidArgumentError(
+        "an index has no salt: its entries must follow from the row");
+  }
+  index.field_count_ = fields.size();
+  index.row_parts_ = row_key.parts();
+  for (const KeyPart& part : index.layout_.parts()) {
+    for (const int field : part.inputs) {
+      if (std::find(index.inputs_.begin(), index.inputs_.end(), field) ==
+          index.inputs_.end()) {
+        index.inputs_.push_back(field);
+      }
+    }
+    const auto same = std::find(index.row_parts_.begin(),
+                                index.row_parts_.end(), part);
+    index.same_as_row_part_.push_back(
+        same == index.row_parts_.end()
+            ? -1
+            : static_cast<int>(same - index.row_parts_.begin()));
+  }
+  index.PlanRowKey(row_key);
+  return index;
+}
+
+// Decides for each part of the row key whether the index's parts already have
+// it; what they do not have becomes the suffix. Fields come before the parts
+// that are computed from them, since a field in the suffix may make a hash
+// computable.
+void IndexDefinition::PlanRowKey(const KeyLayout& row_key) {
+  const std::vector<KeyPart>& own = layout_.parts();
+  sources_.resize(row_parts_.size());
+  const auto copy = [&](size_t i) {
+    const auto same = std::find(own.begin(), own.end(), row_parts_[i]);
+    if (same == own.end()) return false;
+    sources_[i] = {Source::Kind::kIndexPart,
+                   static_cast<size_t>(same - own.begin())};
+    return true;
+  };
+  std::vector<bool> in_suffix(row_parts_.size(), false);
+  for (size_t i = 0; i < row_parts_.size(); ++i) {
+    if (row_parts_[i].computed() || copy(i)) continue;
+    if (PartHolding(own, row_parts_[i].inputs[0]) >= 0) {
+      sources_[i] = {Source::Kind::kReencode, 0};
+      needs_fields_ = true;
+    } else {
+      in_suffix[i] = true;
+    }
+  }
+  for (size_t i = 0; i < row_parts_.size(); ++i) {
+    const KeyPart& part = row_parts_[i];
+    if (!part.computed() || copy(i)) continue;
+    const bool computable =
+        part.transform != Transform::kSalt &&
+        std::all_of(part.inputs.begin(), part.inputs.end(), [&](int field) {
+          return PartHolding(own, field) >= 0 ||
+                 PartHolding(row_key.parts(), field) >= 0;
+        });
+    if (computable) {
+      sources_[i] = {Source::Kind::kCompute, 0};
+      needs_fields_ = true;
+    } else {
+      in_suffix[i] = true;
+    }
+  }
+  for (size_t i = 0; i < row_parts_.size(); ++i) {
+    if (!in_suffix[i]) continue;
+    sources_[i] = {Source::Kind::kSuffix, suffix_.size()};
+    suffix_.push_back(i);
+  }
+}
+
+bool IndexDefinition::HasEntry(std::span<const FieldValue> fields) const {
+  return !unique_ || std::none_of(inputs_.begin(), inputs_.end(),
+                                  [&](int f) { return fields[f].is_null; });
+}
+
+absl::Status IndexDefinition::EncodeEntry(const EncodedRow& row,
+                                          std::string* key,
+                                          std::string* value) const {
+  const std::vector<KeyPart>& parts = layout_.parts();
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (same_as_row_part_[i] >= 0) {
+      key->append(row.part(same_as_row_part_[i]));
+    } else {
+      RETURN_IF_ERROR(AppendKeyPart(parts[i], row.fields, 0, key));
+    }
+  }
+  std::string* rest = unique_ ? value : key;
+  for (const size_t i : suffix_) rest->append(row.part(i));
+  return absl::OkStatus();
+}
+
+absl::Status IndexDefinition::EncodeUniqueKey(
+    std::span<const FieldValue> fields, std::string* key) const {
+  DOVETAIL_CHECK(unique_);
+  return layout_.Encode(fields, 0, key, nullptr);
+}
+
+absl::Status IndexDefinition::DecodeFields(
+    std::span<const std::string_view> index_parts,
+    std::span<const std::string_view> suffix_parts,
+    std::vector<Value>* storage, std::vector<FieldValue>* fields) const {
+  fields->resize(field_count_);
+  // Reserved, because the field values view the strings in it.
+  storage->reserve(index_parts.size() + suffix_parts.size());
+  const auto decode = [&](const KeyPart& part,
+                          std::string_view bytes) -> absl::Status {
+    if (part.computed()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(Value value, DecodeKeyPart(part, bytes));
+    storage->push_back(std::move(value));
+    ASSIGN_OR_RETURN((*fields)[part.inputs[0]],
+                     ToFieldValue(storage->back(), part.type()));
+    return absl::OkStatus();
+  };
+  for (size_t i = 0; i < index_parts.size(); ++i) {
+    RETURN_IF_ERROR(decode(layout_.parts()[i], index_parts[i]));
+  }
+  for (size_t i = 0; i < suffix_parts.size(); ++i) {
+    RETURN_IF_ERROR(decode(row_parts_[suffix_[i]], suffix_parts[i]));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status IndexDefinition::RowKeyOf(std::string_view entry_key,
+                                       std::string_view entry_value,
+                                       std::string* row_key) const {
+  Slices index_parts;
+  for (const KeyPart& part : layout_.parts()) {
+    ASSIGN_OR_RETURN(const std::string_view bytes,
+                     ConsumeKeyPart(part, &entry_key));
+    index_parts.push_back(bytes);
+  }
+  std::string_view rest = unique_ ? entry_value : entry_key;
+  Slices suffix_parts;
+  for (const size_t i : suffix_) {
+    ASSIGN_OR_RETURN(const std::string_view bytes,
+                     ConsumeKeyPart(row_parts_[i], &rest));
+    suffix_parts.push_back(bytes);
+  }
+  if (!rest.empty() || (unique_ ? !entry_key.empty() : !entry_value.empty())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("entry has bytes it should not have: index=", name_));
+  }
+
+  std::vector<Value> storage;
+  std::vector<FieldValue> fields;
+  if (needs_fields_) {
+    RETURN_IF_ERROR(DecodeFields(index_parts, suffix_parts, &storage, &fields));
+  }
+  row_key->clear();
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    switch (sources_[i].kind) {
+      case Source::Kind::kIndexPart:
+        row_key->append(index_parts[sources_[i].position]);
+        break;
+      case Source::Kind::kSuffix:
+        row_key->append(suffix_parts[sources_[i].position]);
+        break;
+      case Source::Kind::kReencode:
+      case Source::Kind::kCompute:
+        RETURN_IF_ERROR(AppendKeyPart(row_parts_[i], fields, 0, row_key));
+        break;
+    }
+  }
+  return absl::OkStatus();
+}
+
+bool IndexDefinition::SameEntry(const EncodedRow& a,
+                                const EncodedRow& b) const {
+  return a.key == b.key &&
+         std::all_of(inputs_.begin(), inputs_.end(),
+                     [&](int f) { return a.fields[f] == b.fields[f]; });
+}
+
+}  // namespace dovetail

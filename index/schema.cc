@@ -1,0 +1,185 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+
+#include "dovetail/schema.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/strings.h"
+#include "google/protobuf/io/tokenizer.h"
+#include "google/protobuf/text_format.h"
+#include "index/descriptors.h"
+
+namespace dovetail {
+namespace {
+
+v1::KeyPart PartOf(std::vector<std::string> paths) {
+  v1::KeyPart proto;
+  for (std::string& path : paths) proto.add_fields(std::move(path));
+  return proto;
+}
+
+// Keeps the first error of a text-format parse.
+class FirstError final : public google::protobuf::io::ErrorCollector {
+ public:
+  void AddError(int line, int column, const std::string& message) override {
+    if (!text_.empty()) return;
+    text_ = absl::StrCat("line ", line + 1, " column ", column + 1, ": ",
+                         message);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace
+
+Part Part::Desc() && {
+  proto_.set_order(v1::KeyPart::DESC);
+  return std::move(*this);
+}
+
+Part Part::NullsFirst() && {
+  proto_.set_nulls(v1::KeyPart::NULLS_FIRST);
+  return std::move(*this);
+}
+
+Part Part::NullsLast() && {
+  proto_.set_nulls(v1::KeyPart::NULLS_LAST);
+  return std::move(*this);
+}
+
+Part Field(std::string_view path) { return Part(PartOf({std::string(path)})); }
+
+Part Reverse(std::string_view path) {
+  v1::KeyPart proto = PartOf({std::string(path)});
+  proto.mutable_reverse();
+  return Part(std::move(proto));
+}
+
+Part Hash(std::vector<std::string> paths, v1::HashAlgorithm algorithm,
+          uint32_t bytes) {
+  v1::KeyPart proto = PartOf(std::move(paths));
+  proto.mutable_hash()->set_algorithm(algorithm);
+  proto.mutable_hash()->set_bytes(bytes);
+  return Part(std::move(proto));
+}
+
+Part Bucket(std::vector<std::string> paths, v1::HashAlgorithm algorithm,
+            uint32_t count) {
+  v1::KeyPart proto = PartOf(std::move(paths));
+  proto.mutable_bucket()->set_algorithm(algorithm);
+  proto.mutable_bucket()->set_count(count);
+  return Part(std::move(proto));
+}
+
+Part Salt(uint32_t count) {
+  v1::KeyPart proto;
+  proto.mutable_salt()->set_count(count);
+  return Part(std::move(proto));
+}
+
+Part SubBucket(std::string_view path, std::vector<std::string> listed,
+               std::vector<std::string> spread_by, uint32_t count,
+               v1::HashAlgorithm algorithm) {
+  spread_by.insert(spread_by.begin(), std::string(path));
+  v1::KeyPart proto = PartOf(std::move(spread_by));
+  proto.mutable_sub_bucket()->set_algorithm(algorithm);
+  proto.mutable_sub_bucket()->set_count(count);
+  for (std::string& value : listed) {
+    proto.mutable_sub_bucket()->add_listed(std::move(value));
+  }
+  return Part(std::move(proto));
+}
+
+Part Decimal(std::string_view path, uint32_t digits) {
+  v1::KeyPart proto = PartOf({std::string(path)});
+  proto.mutable_decimal()->set_digits(digits);
+  return Part(std::move(proto));
+}
+
+Part Time32(std::string_view path, v1::KeyPart::Time32::Unit unit) {
+  v1::KeyPart proto = PartOf({std::string(path)});
+  proto.mutable_time32()->set_unit(unit);
+  return Part(std::move(proto));
+}
+
+Part EnumBytes(std::string_view path, uint32_t bytes) {
+  v1::KeyPart proto = PartOf({std::string(path)});
+  proto.mutable_enum_bytes()->set_bytes(bytes);
+  return Part(std::move(proto));
+}
+
+Part Varint(std::string_view path) {
+  v1::KeyPart proto = PartOf({std::string(path)});
+  proto.mutable_varint();
+  return Part(std::move(proto));
+}
+
+TableBuilder::TableBuilder(std::string_view name,
+                           const google::protobuf::Descriptor* record) {
+  proto_.set_name(std::string(name));
+  proto_.set_record_type(record->full_name());
+  *proto_.mutable_descriptors() = DescriptorsOf(*record);
+}
+
+TableBuilder& TableBuilder::RowKey(std::vector<Part> parts) {
+  for (const Part& part : parts) {
+    *proto_.mutable_row_key()->add_parts() = part.proto();
+  }
+  return *this;
+}
+
+TableBuilder& TableBuilder::Index(std::string_view name,
+                                  std::vector<Part> parts) {
+  v1::IndexSchema& index = *proto_.add_indexes();
+  index.set_name(std::string(name));
+  for (const Part& part : parts) *index.add_parts() = part.proto();
+  return *this;
+}
+
+TableBuilder& TableBuilder::Unique(std::string_view name,
+                                   std::vector<Part> parts) {
+  Index(name, std::move(parts));
+  proto_.mutable_indexes()->rbegin()->set_kind(v1::IndexSchema::UNIQUE);
+  return *this;
+}
+
+TableBuilder& TableBuilder::Identity(std::string_view index) {
+  proto_.set_identity(std::string(index));
+  return *this;
+}
+
+absl::StatusOr<Schema> Schema::FromText(
+    std::string_view text, const google::protobuf::DescriptorPool& pool) {
+  v1::Schema proto;
+  FirstError error;
+  google::protobuf::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&error);
+  if (!parser.ParseFromString(std::string(text), &proto)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("schema is not a dovetail.v1.Schema: ", error.text()));
+  }
+  for (v1::TableSchema& table : *proto.mutable_tables()) {
+    if (table.has_descriptors()) continue;
+    const auto* record = pool.FindMessageTypeByName(table.record_type());
+    if (record == nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("record type is not known: table=", table.name(),
+                       " record_type=", table.record_type()));
+    }
+    *table.mutable_descriptors() = DescriptorsOf(*record);
+  }
+  return Schema(std::move(proto));
+}
+
+Schema& Schema::Add(const TableBuilder& table) {
+  *proto_.add_tables() = table.proto();
+  return *this;
+}
+
+}  // namespace dovetail

@@ -1,0 +1,33 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+//
+// Is a text UTF-8, in the sense in which Protobuf asks of proto3 strings:
+// shortest forms only, no surrogates, nothing above U+10FFFF; NUL is allowed.
+
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace dovetail {
+
+// The whole check. IsValidUtf8 is the same and faster on ASCII.
+bool IsValidUtf8Slow(std::string_view text);
+
+inline bool IsValidUtf8(std::string_view text) {
+  constexpr uint64_t kHighBits = 0x8080808080808080u;
+  const char* p = text.data();
+  size_t left = text.size();
+  uint64_t seen = 0;
+  for (; left >= 8; p += 8, left -= 8) {
+    uint64_t word;
+    std::memcpy(&word, p, 8);
+    seen |= word;
+  }
+  for (; left > 0; ++p, --left) seen |= static_cast<uint8_t>(*p);
+  if ((seen & kHighBits) == 0) [[likely]]
+    return true;
+  return IsValidUtf8Slow(text);
+}
+
+}  // namespace dovetail
