@@ -59,9 +59,10 @@ absl::StatusOr<ScanPosition> DecodeContinuation(std::string_view token,
         "continuation is damaged: pass it on exactly as it was returned");
   };
   std::string bytes;
+  // One text per token: base64 leaves bits of its last letter open.
   if (token.size() > kTokenBytesMax ||
       !absl::WebSafeBase64Unescape(ToAbsl(token), &bytes) ||
-      bytes.size() < 4) {
+      absl::WebSafeBase64Escape(bytes) != token || bytes.size() < 4) {
     return damaged();
   }
   const auto stored =

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/status_macros.h"
@@ -120,6 +121,8 @@ class Extraction {
   }
 
  private:
+  // Its one caller is the loop over the fields.
+  ABSL_ATTRIBUTE_ALWAYS_INLINE
   const char* ReadField(const MessagePlan& message, const FieldPlan& field,
                         const char* start, const char* p, const char* end,
                         int depth_left);
@@ -181,31 +184,6 @@ class Extraction {
 
 uint64_t SignExtend(uint64_t v) {
   return static_cast<uint64_t>(int64_t{static_cast<int32_t>(v)});
-}
-
-const char* Extraction::ReadFields(const MessagePlan& message, const char* p,
-                                   const char* end, int depth_left,
-                                   uint32_t end_tag) {
-  while (p < end) {
-    const char* const start = p;
-    uint32_t tag;
-    p = wire::ReadTag(p, end, &tag);
-    if (p == nullptr) {
-      return Fail(message, 0, start, "tag cut off or too long");
-    }
-    const FieldPlan& field = *message.Find(wire::NumberOfTag(tag));
-    if (field.tag == tag) [[likely]] {
-      p = ReadField(message, field, start, p, end, depth_left);
-    } else if (wire::TypeOfTag(tag) == wire::kEndGroup) {
-      if (tag == end_tag) return p;
-      return Fail(message, tag, start, "end of a group that was not begun");
-    } else {
-      p = ReadUnusual(message, field, tag, start, p, end, depth_left);
-    }
-    if (p == nullptr) return nullptr;
-  }
-  if (end_tag != 0) return Fail(message, end_tag, end, "group without end");
-  return p;
 }
 
 inline const char* Extraction::ReadField(const MessagePlan& message,
@@ -291,6 +269,31 @@ inline const char* Extraction::ReadField(const MessagePlan& message,
       break;
   }
   SetBits(field, v);
+  return p;
+}
+
+const char* Extraction::ReadFields(const MessagePlan& message, const char* p,
+                                   const char* end, int depth_left,
+                                   uint32_t end_tag) {
+  while (p < end) {
+    const char* const start = p;
+    uint32_t tag;
+    p = wire::ReadTag(p, end, &tag);
+    if (p == nullptr) {
+      return Fail(message, 0, start, "tag cut off or too long");
+    }
+    const FieldPlan& field = *message.Find(wire::NumberOfTag(tag));
+    if (field.tag == tag) [[likely]] {
+      p = ReadField(message, field, start, p, end, depth_left);
+    } else if (wire::TypeOfTag(tag) == wire::kEndGroup) {
+      if (tag == end_tag) return p;
+      return Fail(message, tag, start, "end of a group that was not begun");
+    } else {
+      p = ReadUnusual(message, field, tag, start, p, end, depth_left);
+    }
+    if (p == nullptr) return nullptr;
+  }
+  if (end_tag != 0) return Fail(message, end_tag, end, "group without end");
   return p;
 }
 

@@ -12,7 +12,10 @@
 //   - Unknown fields are skipped, to the same nesting depth as Protobuf.
 //   - proto3 strings must be UTF-8.
 //   - Values that an open (proto3) enum does not name are values; those of a
-//     closed (proto2) enum are unknown fields, so the field is unset.
+//     closed (proto2) enum are unknown fields, so the field is as it was.
+//   - Required fields of proto2 must be set, in every message that counts.
+//   - Extensions that the descriptor's pool knows are fields; those of
+//     message sets are not supported.
 
 #pragma once
 
@@ -32,8 +35,9 @@ namespace dovetail {
 struct FieldInfo {
   std::string path;  // "seller_id", "ship_to.country"
   FieldType type;
-  // Whether the field can be null: it has presence, or a message on its path
-  // may be absent. Other fields have their default value when not set.
+  // Whether the field can be null: it has presence and is not required, or a
+  // message on its path may be absent. Other fields have their default value
+  // when not set.
   bool nullable;
   // Field numbers from the record down.
   std::vector<int> numbers;
@@ -48,7 +52,9 @@ absl::StatusOr<FieldInfo> ResolveField(
 // Thread-compatible: Extract may run concurrently.
 class Extractor {
  public:
-  // `record` need not outlive the extractor. Errors as ResolveField's.
+  // `record` need not outlive the extractor. A path may be given twice.
+  // Errors as ResolveField's; InvalidArgument too if a message that can occur
+  // in `record` is a message set.
   static absl::StatusOr<Extractor> Compile(
       const google::protobuf::Descriptor& record,
       const std::vector<std::string>& paths);
@@ -61,7 +67,7 @@ class Extractor {
 
   // Fills `out`, one value per field; texts view `record`. InvalidArgument if
   // `record` is not a message of the type, with the byte offset and what is
-  // wrong there; `out` is then unspecified.
+  // wrong there, or the required field it lacks; `out` is then unspecified.
   // REQUIRES: out.size() == fields().size().
   absl::Status Extract(std::string_view record,
                        std::span<FieldValue> out) const;

@@ -135,10 +135,7 @@ class Compiler {
 
 }  // namespace
 
-const PatchField* PatchMessage::Find(uint32_t number) const {
-  if (number < dense.size()) [[likely]] {
-    return dense[number].tag != 0 ? &dense[number] : nullptr;
-  }
+const PatchField* PatchMessage::FindSparse(uint32_t number) const {
   const auto it =
       std::lower_bound(sparse.begin(), sparse.end(), number,
                        [](const PatchField& field, uint32_t wanted) {

@@ -44,7 +44,12 @@ struct PatchField {
 
 struct PatchMessage {
   // Null for a number that no field has.
-  const PatchField* Find(uint32_t number) const;
+  const PatchField* Find(uint32_t number) const {
+    if (number >= dense.size()) [[unlikely]]
+      return FindSparse(number);
+    return dense[number].tag != 0 ? &dense[number] : nullptr;
+  }
+  const PatchField* FindSparse(uint32_t number) const;
 
   std::string type_name;
   std::vector<PatchField> dense;   // By field number, from 0.

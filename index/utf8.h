@@ -15,17 +15,21 @@ namespace dovetail {
 bool IsValidUtf8Slow(std::string_view text);
 
 inline bool IsValidUtf8(std::string_view text) {
-  constexpr uint64_t kHighBits = 0x8080808080808080u;
+  const auto load = [](const char* p) {
+    uint64_t word;
+    std::memcpy(&word, p, sizeof(word));
+    return word;
+  };
   const char* p = text.data();
   size_t left = text.size();
   uint64_t seen = 0;
-  for (; left >= 8; p += 8, left -= 8) {
-    uint64_t word;
-    std::memcpy(&word, p, 8);
-    seen |= word;
+  if (left >= 8) {
+    seen = load(p + left - 8);  // The tail, and some of what precedes it.
+    for (; left > 8; p += 8, left -= 8) seen |= load(p);
+  } else {
+    for (; left > 0; ++p, --left) seen |= static_cast<uint8_t>(*p);
   }
-  for (; left > 0; ++p, --left) seen |= static_cast<uint8_t>(*p);
-  if ((seen & kHighBits) == 0) [[likely]]
+  if ((seen & 0x8080808080808080u) == 0) [[likely]]
     return true;
   return IsValidUtf8Slow(text);
 }

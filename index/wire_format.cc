@@ -34,8 +34,9 @@ bool IsClosedEnum(const FieldDescriptor& field) {
 }
 
 const char* ReadVarintSlow(const char* p, const char* end, uint64_t* v) {
+  if (end - p > kVarintBytesMax) end = p + kVarintBytesMax;
   uint64_t result = 0;
-  for (int shift = 0; shift < 70 && p < end; shift += 7) {
+  for (int shift = 0; p < end; shift += 7) {
     const auto byte = static_cast<uint8_t>(*p++);
     result |= static_cast<uint64_t>(byte & 0x7f) << shift;
     if (byte < 0x80) {
@@ -47,16 +48,16 @@ const char* ReadVarintSlow(const char* p, const char* end, uint64_t* v) {
 }
 
 const char* ReadTagSlow(const char* p, const char* end, uint32_t* tag) {
-  if (end - p > 5) end = p + 5;
   uint64_t v;
-  p = ReadVarintSlow(p, end, &v);
+  p = ReadVarintSlow(p, end - p > kTagBytesMax ? p + kTagBytesMax : end, &v);
   if (p != nullptr) *tag = static_cast<uint32_t>(v);
   return p;
 }
 
 const char* ReadLengthSlow(const char* p, const char* end, size_t* length) {
   uint64_t v;
-  p = ReadVarintSlow(p, end - p > 5 ? p + 5 : end, &v);
+  p = ReadVarintSlow(p, end - p > kLengthBytesMax ? p + kLengthBytesMax : end,
+                     &v);
   if (p == nullptr || v > static_cast<size_t>(end - p)) return nullptr;
   *length = v;
   return p;

@@ -34,6 +34,10 @@ inline constexpr int kDepthMax = 100;
 // Protobuf parses no message longer than this.
 inline constexpr size_t kMessageBytesMax = INT_MAX - 16;
 
+inline constexpr ptrdiff_t kVarintBytesMax = 10;
+inline constexpr ptrdiff_t kTagBytesMax = 5;
+inline constexpr ptrdiff_t kLengthBytesMax = 5;
+
 constexpr uint32_t MakeTag(int number, WireType type) {
   return static_cast<uint32_t>(number) << 3 | type;
 }

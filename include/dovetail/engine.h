@@ -51,10 +51,10 @@ struct Options {
   // Open table files at most; the rest of the process's limit stays free.
   int open_files_max = 1000;
 
-  Limits limits;
+  Limits limits = {};
 
   // Called by priority; see observer.h. Owned by the engine.
-  std::vector<std::shared_ptr<Observer>> observers;
+  std::vector<std::shared_ptr<Observer>> observers = {};
 
   // Must outlive the engine. Null: the machine's own.
   Clock* clock = nullptr;

@@ -71,7 +71,7 @@ enum Hooks : uint32_t {
 
 struct ObserverTraits {
   // For errors and statistics; unique among the engine's observers.
-  std::string name;
+  std::string name = {};
   // Which hooks to call; the others cost nothing.
   uint32_t hooks = 0;
   // Lower runs first; equal priorities run in registration order. Index
@@ -79,8 +79,8 @@ struct ObserverTraits {
   int32_t priority = 0;
   // Tables whose rows the hooks read and to which they add mutations. Others
   // are refused with PermissionDenied.
-  std::vector<std::string> reads;
-  std::vector<std::string> writes;
+  std::vector<std::string> reads = {};
+  std::vector<std::string> writes = {};
   // Time one hook call may take. An overrun is counted in Stats; of a strict
   // observer it also fails the request (DeadlineExceeded) once the hook has
   // returned: a running hook is never interrupted. 0: no budget.

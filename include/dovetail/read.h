@@ -50,8 +50,8 @@ struct Row {
 // Bounds of one column, in the order of its values (not of its bytes: for a
 // descending time, `min` is still the earliest). Unset: no bound.
 struct Range {
-  std::optional<Value> min;
-  std::optional<Value> max;
+  std::optional<Value> min = {};
+  std::optional<Value> max = {};
   bool min_inclusive = true;
   bool max_inclusive = true;
 };
@@ -68,15 +68,15 @@ struct Range {
 // as hashes are filled in by the engine. `equal` binds the first columns,
 // `any_of` the next one, `range` the one after that.
 struct ScanRequest {
-  std::string table;
-  std::string index;         // Empty: the row key.
-  std::vector<Value> equal;  // May be empty only if no computed part leads.
-  std::vector<Value> any_of;
-  std::optional<Range> range;
+  std::string table = {};
+  std::string index = {};  // Empty: the row key.
+  std::vector<Value> equal = {};
+  std::vector<Value> any_of = {};
+  std::optional<Range> range = {};
   uint64_t limit = 100;  // Rows; 0 returns none.
   // From Page::continuation of the same request; `limit` may differ. Refused
   // with InvalidArgument if damaged or from another request.
-  std::string continuation;
+  std::string continuation = {};
 };
 
 // What a read touched; for tests and EXPLAIN.

@@ -44,12 +44,12 @@ struct VerifyOptions {
   const Snapshot* snapshot = nullptr;
   // Called about every `progress_every` rows or entries; false cancels the
   // run, which then returns Cancelled.
-  std::function<bool(const VerifyProgress&)> progress;
+  std::function<bool(const VerifyProgress&)> progress = {};
   uint64_t progress_every = 100'000;
   // Findings kept in the report; all are counted.
   uint64_t findings_max = 1000;
   // Called for each finding as it is made, kept or not.
-  std::function<void(const Finding&)> on_finding;
+  std::function<void(const Finding&)> on_finding = {};
 };
 
 struct VerifyReport {
@@ -75,7 +75,7 @@ struct VerifyReport {
 struct RepairOptions {
   // Report what would be done, change nothing.
   bool dry_run = false;
-  std::function<bool(const VerifyProgress&)> progress;
+  std::function<bool(const VerifyProgress&)> progress = {};
 };
 
 struct RepairReport {
