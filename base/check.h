@@ -8,11 +8,11 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define DOVETAIL_CHECK(condition)                                         \
-  do {                                                                    \
-    if (!(condition)) [[unlikely]] {                                      \
-      std::fprintf(stderr, "%s:%d: invariant broken: %s\n", __FILE__,     \
-                   __LINE__, #condition);                                 \
-      std::abort();                                                       \
-    }                                                                     \
+#define DOVETAIL_CHECK(condition)                                     \
+  do {                                                                \
+    if (!(condition)) [[unlikely]] {                                  \
+      std::fprintf(stderr, "%s:%d: invariant broken: %s\n", __FILE__, \
+                   __LINE__, #condition);                             \
+      std::abort();                                                   \
+    }                                                                 \
   } while (false)

@@ -43,11 +43,11 @@ class CondVar {
     lock.release();
   }
   // The same, for at most `timeout`. False if that ran out.
-  bool WaitFor(Mutex& mu, std::chrono::microseconds timeout) REQUIRES(mu)
-      NO_THREAD_SAFETY_ANALYSIS {
+  bool WaitFor(Mutex& mu, std::chrono::microseconds timeout)
+      REQUIRES(mu) NO_THREAD_SAFETY_ANALYSIS {
     std::unique_lock<std::mutex> lock(mu.mu_, std::adopt_lock);
-    const bool signaled = cv_.wait_for(lock, timeout) ==
-                          std::cv_status::no_timeout;
+    const bool signaled =
+        cv_.wait_for(lock, timeout) == std::cv_status::no_timeout;
     lock.release();
     return signaled;
   }

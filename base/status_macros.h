@@ -9,17 +9,16 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#define RETURN_IF_ERROR(expr)                            \
-  do {                                                   \
-    if (absl::Status status_macro_ = (expr);             \
-        !status_macro_.ok()) {                           \
-      return status_macro_;                              \
-    }                                                    \
+#define RETURN_IF_ERROR(expr)                                       \
+  do {                                                              \
+    if (absl::Status status_macro_ = (expr); !status_macro_.ok()) { \
+      return status_macro_;                                         \
+    }                                                               \
   } while (false)
 
-#define ASSIGN_OR_RETURN(lhs, expr) \
-  DOVETAIL_ASSIGN_OR_RETURN_(       \
-      DOVETAIL_CONCAT_(status_or_macro_, __LINE__), lhs, expr)
+#define ASSIGN_OR_RETURN(lhs, expr)                                        \
+  DOVETAIL_ASSIGN_OR_RETURN_(DOVETAIL_CONCAT_(status_or_macro_, __LINE__), \
+                             lhs, expr)
 
 #define DOVETAIL_ASSIGN_OR_RETURN_(tmp, lhs, expr) \
   auto tmp = (expr);                               \

@@ -25,7 +25,8 @@ std::string Escape(std::string_view bytes, size_t bytes_max, bool quoted) {
     }
   }
   if (quoted) out += '"';
-  if (shown < bytes.size()) absl::StrAppend(&out, "...(", bytes.size(), " bytes)");
+  if (shown < bytes.size())
+    absl::StrAppend(&out, "...(", bytes.size(), " bytes)");
   return out;
 }
 

@@ -17,8 +17,6 @@
 #define SCOPED_CAPABILITY DOVETAIL_THREAD_ATTRIBUTE_(scoped_lockable)
 #define REQUIRES(...) \
   DOVETAIL_THREAD_ATTRIBUTE_(requires_capability(__VA_ARGS__))
-#define ACQUIRE(...) \
-  DOVETAIL_THREAD_ATTRIBUTE_(acquire_capability(__VA_ARGS__))
-#define RELEASE(...) \
-  DOVETAIL_THREAD_ATTRIBUTE_(release_capability(__VA_ARGS__))
+#define ACQUIRE(...) DOVETAIL_THREAD_ATTRIBUTE_(acquire_capability(__VA_ARGS__))
+#define RELEASE(...) DOVETAIL_THREAD_ATTRIBUTE_(release_capability(__VA_ARGS__))
 #define EXCLUDES(...) DOVETAIL_THREAD_ATTRIBUTE_(locks_excluded(__VA_ARGS__))

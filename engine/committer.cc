@@ -76,8 +76,8 @@ absl::StatusOr<Commit> Committer::Write(const WriteOptions& options,
   RETURN_IF_ERROR(WaitForCompaction());
   Writer writer;
   writer.sync = options.sync;
-  ASSIGN_OR_RETURN(writer.mutations, AdmitBatch(*schema_, *services_.limits,
-                                                plans_, batch));
+  ASSIGN_OR_RETURN(writer.mutations,
+                   AdmitBatch(*schema_, *services_.limits, plans_, batch));
   for (const AdmittedMutation& m : writer.mutations) {
     writer.bytes += RequestBytes(*m.mutation);
   }

@@ -65,8 +65,8 @@ absl::StatusOr<ScanPosition> DecodeContinuation(std::string_view token,
       absl::WebSafeBase64Escape(bytes) != token || bytes.size() < 4) {
     return damaged();
   }
-  const auto stored =
-      static_cast<uint32_t>(DecodeBigEndian(bytes.data() + bytes.size() - 4, 4));
+  const auto stored = static_cast<uint32_t>(
+      DecodeBigEndian(bytes.data() + bytes.size() - 4, 4));
   bytes.resize(bytes.size() - 4);
   v1::Continuation proto;
   if (Crc32c(bytes) != stored || !proto.ParseFromString(bytes)) {

@@ -27,13 +27,11 @@ using google::protobuf::Message;
 absl::Status NotOfType(std::string_view column, std::string_view type,
                        std::string_view text) {
   return absl::InvalidArgumentError(
-      absl::StrCat("not a value of the column's type: column=",
-                   ToAbsl(column), " type=", ToAbsl(type), " text=",
-                   Quote(text)));
+      absl::StrCat("not a value of the column's type: column=", ToAbsl(column),
+                   " type=", ToAbsl(type), " text=", Quote(text)));
 }
 
-const EnumDescriptor* EnumOf(const Descriptor& record,
-                             const FieldInfo& field) {
+const EnumDescriptor* EnumOf(const Descriptor& record, const FieldInfo& field) {
   const Descriptor* message = &record;
   const FieldDescriptor* leaf = nullptr;
   for (const int number : field.numbers) {
@@ -138,10 +136,9 @@ absl::StatusOr<std::string> DynamicTable::FromJson(
   const auto status = google::protobuf::util::JsonStringToMessage(
       google::protobuf::StringPiece(json.data(), json.size()), record.get());
   if (!status.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("not the JSON form of the record: record_type=",
-                     record_type()->full_name(), ": ",
-                     std::string(status.message())));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "not the JSON form of the record: record_type=",
+        record_type()->full_name(), ": ", std::string(status.message())));
   }
   return record->SerializeAsString();
 }
@@ -207,9 +204,9 @@ absl::StatusOr<Value> DynamicTable::ParseValue(std::string_view column,
         return bad();
       }
       const int64_t seconds = absl::ToUnixSeconds(time);
-      return Value(TimestampValue{
-          seconds, static_cast<int32_t>(absl::ToInt64Nanoseconds(
-                       time - absl::FromUnixSeconds(seconds)))});
+      return Value(
+          TimestampValue{seconds, static_cast<int32_t>(absl::ToInt64Nanoseconds(
+                                      time - absl::FromUnixSeconds(seconds)))});
     }
   }
   return bad();

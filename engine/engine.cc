@@ -39,9 +39,8 @@ absl::StatusOr<std::unique_ptr<Store>> OpenStore(const std::string& path,
   store.parse_mark = [](std::string_view value)
       -> absl::StatusOr<LevelDbStoreOptions::BatchMark> {
     ASSIGN_OR_RETURN(const CommitMark mark, DecodeMark(value));
-    return LevelDbStoreOptions::BatchMark{
-        static_cast<uint64_t>(mark.sequence),
-        static_cast<uint64_t>(mark.synced)};
+    return LevelDbStoreOptions::BatchMark{static_cast<uint64_t>(mark.sequence),
+                                          static_cast<uint64_t>(mark.synced)};
   };
   return OpenLevelDbStore(path, store, report);
 }
@@ -166,9 +165,9 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(std::string path,
   impl->store = *std::move(store);
   absl::StatusOr<Loaded> loaded = LoadCatalog(*impl->store, schema.proto());
   if (!loaded.ok()) {
-    return absl::Status(loaded.status().code(),
-                        absl::StrCat(loaded.status().message(),
-                                     " database=", Quote(path)));
+    return absl::Status(
+        loaded.status().code(),
+        absl::StrCat(loaded.status().message(), " database=", Quote(path)));
   }
   impl->schema = loaded->schema;
   impl->open_report.created = report.created;

@@ -40,7 +40,9 @@ inline std::string SpacePrefix(SpaceId space) {
 }
 
 // Keys of the metadata space.
-inline std::string CatalogKey() { return SpacePrefix(kMetadataSpace) + "catalog"; }
+inline std::string CatalogKey() {
+  return SpacePrefix(kMetadataSpace) + "catalog";
+}
 inline std::string MarkKey() { return SpacePrefix(kMetadataSpace) + "mark"; }
 
 }  // namespace dovetail

@@ -25,8 +25,7 @@ class RangeMerge {
  public:
   // Positions at the first key, or, after `resume`, at the one behind it.
   RangeMerge(Store* store, const StoreReadOptions& options,
-             std::string_view space_prefix,
-             const std::vector<KeyRange>& ranges,
+             std::string_view space_prefix, const std::vector<KeyRange>& ranges,
              const std::optional<ScanPosition>& resume);
 
   // False at the end and after an error; status() tells which.
@@ -45,7 +44,7 @@ class RangeMerge {
  private:
   struct Stream {
     std::unique_ptr<StoreIterator> it;
-    std::string end;        // Whole store key; empty: the end of the store.
+    std::string end;          // Whole store key; empty: the end of the store.
     size_t prefix_bytes = 0;  // Of space and range.
   };
 

@@ -49,8 +49,7 @@ absl::StatusOr<Row> MakeRow(const TableState& table, std::string_view key,
 }  // namespace
 
 absl::StatusOr<bool> Reader::ReadRow(const TableState& table,
-                                     std::string_view row_key,
-                                     Row* row) const {
+                                     std::string_view row_key, Row* row) const {
   std::string key;
   key.reserve(table.rows_prefix.size() + row_key.size());
   key.append(table.rows_prefix).append(row_key);
@@ -93,8 +92,7 @@ absl::StatusOr<Row> Reader::Get(std::string_view table_name,
   RETURN_IF_ERROR(InTable(*table, {}, candidates.status()));
   for (const KeyRange& candidate : *candidates) {
     Row row;
-    ASSIGN_OR_RETURN(const bool found,
-                     ReadRow(*table, candidate.prefix, &row));
+    ASSIGN_OR_RETURN(const bool found, ReadRow(*table, candidate.prefix, &row));
     if (found) return row;
   }
   return absl::NotFoundError(absl::StrCat(
@@ -109,12 +107,11 @@ absl::StatusOr<std::vector<Row>> Reader::GetBy(
   ASSIGN_OR_RETURN(const int index, FindIndex(*table, index_name));
   const KeyLayout& layout = LayoutOf(*table, index);
   if (values.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "give at least the first column: table=", table->name(),
-        " index=", ToAbsl(index_name)));
+    return absl::InvalidArgumentError(
+        absl::StrCat("give at least the first column: table=", table->name(),
+                     " index=", ToAbsl(index_name)));
   }
-  const bool point = index >= 0 &&
-                     table->compiled->indexes()[index].unique() &&
+  const bool point = index >= 0 && table->compiled->indexes()[index].unique() &&
                      values.size() == layout.columns().size();
   std::vector<Row> rows;
   if (point) {
@@ -125,12 +122,10 @@ absl::StatusOr<std::vector<Row>> Reader::GetBy(
       std::string value;
       ASSIGN_OR_RETURN(
           const bool found,
-          state_.store->Get(options_,
-                            table->entry_prefixes[index] + range.prefix,
-                            &value));
+          state_.store->Get(
+              options_, table->entry_prefixes[index] + range.prefix, &value));
       if (!found) continue;
-      ASSIGN_OR_RETURN(Row row,
-                       RowOfEntry(*table, index, range.prefix, value));
+      ASSIGN_OR_RETURN(Row row, RowOfEntry(*table, index, range.prefix, value));
       rows.push_back(std::move(row));
     }
     return rows;
@@ -141,8 +136,7 @@ absl::StatusOr<std::vector<Row>> Reader::GetBy(
   request.equal = values;
   request.limit = limits_.match_rows_max + 1;
   ASSIGN_OR_RETURN(Page page, Scan(request));
-  if (page.rows.size() > limits_.match_rows_max ||
-      !page.continuation.empty()) {
+  if (page.rows.size() > limits_.match_rows_max || !page.continuation.empty()) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "too many rows match; use Scan: table=", table->name(),
         " index=", ToAbsl(index_name), " max=", limits_.match_rows_max));
@@ -153,8 +147,10 @@ absl::StatusOr<std::vector<Row>> Reader::GetBy(
 absl::StatusOr<Page> Reader::Scan(const ScanRequest& request) const {
   ASSIGN_OR_RETURN(const TableState* table, state_.schema->Find(request.table));
   ASSIGN_OR_RETURN(const int index, FindIndex(*table, request.index));
-  absl::StatusOr<std::vector<KeyRange>> ranges = LayoutOf(*table, index).Ranges(
-      request.equal, request.any_of, request.range, limits_.merge_streams_max);
+  absl::StatusOr<std::vector<KeyRange>> ranges =
+      LayoutOf(*table, index)
+          .Ranges(request.equal, request.any_of, request.range,
+                  limits_.merge_streams_max);
   RETURN_IF_ERROR(InTable(*table, request.index, ranges.status()));
   const std::string& space = table->prefix(index);
   const uint64_t fingerprint = ScanFingerprint(space, *ranges);
@@ -178,9 +174,8 @@ absl::StatusOr<Page> Reader::Scan(const ScanRequest& request) const {
       break;
     }
     absl::StatusOr<Row> row =
-        index < 0
-            ? MakeRow(*table, merge.key(), std::string(merge.value()))
-            : RowOfEntry(*table, index, merge.key(), merge.value());
+        index < 0 ? MakeRow(*table, merge.key(), std::string(merge.value()))
+                  : RowOfEntry(*table, index, merge.key(), merge.value());
     RETURN_IF_ERROR(row.status());
     ++page.work.entries;
     if (index >= 0) ++page.work.gets;

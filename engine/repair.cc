@@ -41,31 +41,29 @@ absl::StatusOr<Expected> ExpectedOf(const TableState& table, int index,
   if (!definition.HasEntry(row.fields)) return expected;
   expected.present = true;
   expected.key = table.entry_prefixes[index];
-  RETURN_IF_ERROR(
-      definition.EncodeEntry(row, &expected.key, &expected.value));
+  RETURN_IF_ERROR(definition.EncodeEntry(row, &expected.key, &expected.value));
   return expected;
 }
 
 absl::Status PutExpected(const TableState& table, int index,
                          std::string_view row_key, SerialView& view,
                          int* changed) {
-  ASSIGN_OR_RETURN(Expected expected,
-                   ExpectedOf(table, index, row_key, view));
+  ASSIGN_OR_RETURN(Expected expected, ExpectedOf(table, index, row_key, view));
   if (!expected.present) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::optional<std::string> is,
                    view.Read(expected.key));
   if (is == expected.value) return absl::OkStatus();
   if (is.has_value() && table.compiled->indexes()[index].unique()) {
     std::string owner;
-    const std::string_view entry_key = std::string_view(expected.key)
-                                           .substr(table.entry_prefixes[index]
-                                                       .size());
-    if (table.compiled->indexes()[index].RowKeyOf(entry_key, *is, &owner)
+    const std::string_view entry_key =
+        std::string_view(expected.key)
+            .substr(table.entry_prefixes[index].size());
+    if (table.compiled->indexes()[index]
+            .RowKeyOf(entry_key, *is, &owner)
             .ok()) {
       ASSIGN_OR_RETURN(const Expected others,
                        ExpectedOf(table, index, owner, view));
-      if (others.present && others.key == expected.key &&
-          others.value == *is) {
+      if (others.present && others.key == expected.key && others.value == *is) {
         return absl::FailedPreconditionError(
             "two rows claim one unique entry; change or delete one of them");
       }
@@ -83,7 +81,8 @@ absl::Status RemoveDangling(const TableState& table, int index,
   ASSIGN_OR_RETURN(const std::optional<std::string> is, view.Read(key));
   if (!is.has_value()) return absl::OkStatus();
   std::string row_key;
-  if (table.compiled->indexes()[index].RowKeyOf(entry_key, *is, &row_key)
+  if (table.compiled->indexes()[index]
+          .RowKeyOf(entry_key, *is, &row_key)
           .ok()) {
     const absl::StatusOr<Expected> expected =
         ExpectedOf(table, index, row_key, view);

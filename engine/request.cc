@@ -40,14 +40,15 @@ absl::StatusOr<AdmittedCondition> AdmitCondition(const TableState& table,
 }
 
 absl::Status AdmitRecord(const Mutation& m, AdmittedMutation* out) {
-  absl::Status status = out->table->compiled->ExtractFields(m.record, &out->row);
+  absl::Status status =
+      out->table->compiled->ExtractFields(m.record, &out->row);
   if (status.ok()) return status;
   return absl::Status(
       status.code(),
-      absl::StrCat("bytes are no record of the table: table=", m.table,
-                   " record_type=", out->table->compiled->record_type()
-                                        .full_name(),
-                   ": ", status.message()));
+      absl::StrCat(
+          "bytes are no record of the table: table=", m.table,
+          " record_type=", out->table->compiled->record_type().full_name(),
+          ": ", status.message()));
 }
 
 }  // namespace
@@ -60,8 +61,8 @@ absl::StatusOr<std::shared_ptr<const WirePatch>> PlanCache::Patch(
     const auto it = patches_.find(key);
     if (it != patches_.end()) return it->second;
   }
-  ASSIGN_OR_RETURN(WirePatch patch, WirePatch::Compile(
-                                        table.compiled->record_type(), fields));
+  ASSIGN_OR_RETURN(WirePatch patch,
+                   WirePatch::Compile(table.compiled->record_type(), fields));
   auto shared = std::make_shared<const WirePatch>(std::move(patch));
   MutexLock lock(mu_);
   if (patches_.size() >= kPlansMax) patches_.clear();
@@ -77,9 +78,8 @@ absl::StatusOr<std::shared_ptr<const Extractor>> PlanCache::Field(
     const auto it = fields_.find(key);
     if (it != fields_.end()) return it->second;
   }
-  ASSIGN_OR_RETURN(
-      Extractor extractor,
-      Extractor::Compile(table.compiled->record_type(), {path}));
+  ASSIGN_OR_RETURN(Extractor extractor,
+                   Extractor::Compile(table.compiled->record_type(), {path}));
   auto shared = std::make_shared<const Extractor>(std::move(extractor));
   MutexLock lock(mu_);
   if (fields_.size() >= kPlansMax) fields_.clear();
@@ -160,9 +160,9 @@ absl::StatusOr<std::vector<AdmittedMutation>> AdmitBatch(
     absl::StatusOr<AdmittedMutation> one =
         AdmitMutation(schema, limits, plans, mutation);
     if (!one.ok()) {
-      return absl::Status(one.status().code(),
-                          absl::StrCat("mutation ", i + 1, ": ",
-                                       one.status().message()));
+      return absl::Status(
+          one.status().code(),
+          absl::StrCat("mutation ", i + 1, ": ", one.status().message()));
     }
     admitted.push_back(*std::move(one));
   }

@@ -19,8 +19,8 @@ absl::Status RequestRunner::Context::CheckDeclared(
   }
   return absl::PermissionDeniedError(absl::StrCat(
       "observer did not declare that it ", ToAbsl(what),
-      " the table: table=", Quote(table), " observer=",
-      runner_->services_.observers->traits(observer_).name));
+      " the table: table=", Quote(table),
+      " observer=", runner_->services_.observers->traits(observer_).name));
 }
 
 absl::StatusOr<std::vector<CurrentRow>> RequestRunner::Context::Find(
@@ -29,14 +29,14 @@ absl::StatusOr<std::vector<CurrentRow>> RequestRunner::Context::Find(
   RETURN_IF_ERROR(CheckDeclared(
       runner_->services_.observers->traits(observer_).reads, "reads", table));
   // A deletion that is resolved, and then not carried out.
-  const Mutation lookup{
-      Mutation::Kind::kDelete,
-      std::string(table),
-      {},
-      index.empty() ? RowRef::Key(values)
-                    : RowRef::By(index, values, RowRef::Match::kAll),
-      {},
-      {}};
+  const Mutation lookup{Mutation::Kind::kDelete,
+                        std::string(table),
+                        {},
+                        index.empty()
+                            ? RowRef::Key(values)
+                            : RowRef::By(index, values, RowRef::Match::kAll),
+                        {},
+                        {}};
   ASSIGN_OR_RETURN(const AdmittedMutation admitted,
                    AdmitMutation(*runner_->schema_, *runner_->services_.limits,
                                  *runner_->services_.plans, lookup));
@@ -130,9 +130,9 @@ absl::StatusOr<std::optional<std::string>> RequestRunner::Sink::ReadEntry(
 
 absl::Status RequestRunner::Sink::PutEntry(size_t index, std::string key,
                                            std::string value) {
-  RETURN_IF_ERROR(runner_->CheckKeySize(
-      table_, table_.compiled->indexes()[index].name(),
-      key.size() - table_.entry_prefixes[index].size()));
+  RETURN_IF_ERROR(
+      runner_->CheckKeySize(table_, table_.compiled->indexes()[index].name(),
+                            key.size() - table_.entry_prefixes[index].size()));
   runner_->view_->overlay().Put(std::move(key), std::move(value));
   runner_->Count(table_.counters[1 + index].written);
   return absl::OkStatus();

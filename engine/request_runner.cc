@@ -15,10 +15,9 @@ namespace dovetail {
 namespace {
 
 std::string DescribeKey(const TableState& table, std::string_view row_key) {
-  return absl::StrCat(
-      "table=", table.name(), " ",
-      table.compiled->row_key().DebugString(row_key).value_or(
-          absl::StrCat("row_key=", Quote(row_key))));
+  return absl::StrCat("table=", table.name(), " ",
+                      table.compiled->row_key().DebugString(row_key).value_or(
+                          absl::StrCat("row_key=", Quote(row_key))));
 }
 
 absl::Status At(const absl::Status& status, std::string_view added_by,
@@ -99,9 +98,8 @@ absl::Status RequestRunner::RunAdded() {
   for (; !added_.empty(); added_.pop_front()) {
     Added& added = added_.front();
     uint64_t rows = 0;
-    RETURN_IF_ERROR(
-        At(RunMutation(added.admitted, added.added_by, &rows),
-           added.added_by, 0));
+    RETURN_IF_ERROR(At(RunMutation(added.admitted, added.added_by, &rows),
+                       added.added_by, 0));
   }
   return absl::OkStatus();
 }
@@ -126,8 +124,8 @@ absl::Status RequestRunner::RunMutation(AdmittedMutation& m,
     RETURN_IF_ERROR(CheckConditions(m, nullptr));
     if (is_patch) {
       return absl::NotFoundError(absl::StrCat(
-          "no row to patch: table=", m.table->name(), " index=",
-          m.index < 0 ? "(row key)" : m.mutation->target.index()));
+          "no row to patch: table=", m.table->name(),
+          " index=", m.index < 0 ? "(row key)" : m.mutation->target.index()));
     }
   }
   for (CurrentRow& row : rows) {
@@ -142,20 +140,18 @@ absl::StatusOr<std::vector<CurrentRow>> RequestRunner::Resolve(
     const AdmittedMutation& m) {
   const RowRef& target = m.mutation->target;
   const TableState& table = *m.table;
-  const KeyLayout& layout =
-      m.index < 0 ? table.compiled->row_key()
-                  : table.compiled->indexes()[m.index].layout();
+  const KeyLayout& layout = m.index < 0
+                                ? table.compiled->row_key()
+                                : table.compiled->indexes()[m.index].layout();
   const bool exact = target.values().size() == layout.columns().size();
   if (m.index < 0 && !exact) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "row key needs one value per column: table=", table.name(),
-        " columns=", layout.columns().size(),
-        " values=", target.values().size()));
+        "row key needs one value per column: table=", table.name(), " columns=",
+        layout.columns().size(), " values=", target.values().size()));
   }
-  ASSIGN_OR_RETURN(
-      const std::vector<KeyRange> ranges,
-      layout.Ranges(target.values(), {}, std::nullopt,
-                    services_.limits->merge_streams_max));
+  ASSIGN_OR_RETURN(const std::vector<KeyRange> ranges,
+                   layout.Ranges(target.values(), {}, std::nullopt,
+                                 services_.limits->merge_streams_max));
 
   std::vector<CurrentRow> rows;
   if (m.index < 0) {
@@ -170,25 +166,24 @@ absl::StatusOr<std::vector<CurrentRow>> RequestRunner::Resolve(
           std::optional<std::string> entry,
           view_->Read(table.entry_prefixes[m.index] + range.prefix));
       if (!entry.has_value()) continue;
-      ASSIGN_OR_RETURN(
-          CurrentRow row,
-          view_->RowOfEntry(table, m.index, range.prefix, *entry));
+      ASSIGN_OR_RETURN(CurrentRow row,
+                       view_->RowOfEntry(table, m.index, range.prefix, *entry));
       rows.push_back(std::move(row));
     }
   } else {
     const size_t max = services_.limits->match_rows_max;
     std::vector<SerialView::KeyValue> entries;
-    RETURN_IF_ERROR(view_->Scan(table.entry_prefixes[m.index], ranges, max + 1,
-                                &entries));
+    RETURN_IF_ERROR(
+        view_->Scan(table.entry_prefixes[m.index], ranges, max + 1, &entries));
     if (entries.size() > max) {
-      return absl::ResourceExhaustedError(absl::StrCat(
-          "mutation matches too many rows: table=", table.name(),
-          " index=", target.index(), " max=", max));
+      return absl::ResourceExhaustedError(
+          absl::StrCat("mutation matches too many rows: table=", table.name(),
+                       " index=", target.index(), " max=", max));
     }
     for (const SerialView::KeyValue& entry : entries) {
-      ASSIGN_OR_RETURN(CurrentRow row, view_->RowOfEntry(table, m.index,
-                                                         entry.key,
-                                                         entry.value));
+      ASSIGN_OR_RETURN(
+          CurrentRow row,
+          view_->RowOfEntry(table, m.index, entry.key, entry.value));
       rows.push_back(std::move(row));
     }
   }
@@ -203,10 +198,10 @@ absl::StatusOr<std::vector<CurrentRow>> RequestRunner::Resolve(
 absl::Status RequestRunner::CheckConditions(const AdmittedMutation& m,
                                             const CurrentRow* row) const {
   const auto fail = [&](std::string_view what) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "precondition does not hold: ", ToAbsl(what), ": ",
-        row != nullptr ? DescribeKey(*m.table, row->key)
-                       : absl::StrCat("table=", m.table->name())));
+    return absl::FailedPreconditionError(
+        absl::StrCat("precondition does not hold: ", ToAbsl(what), ": ",
+                     row != nullptr ? DescribeKey(*m.table, row->key)
+                                    : absl::StrCat("table=", m.table->name())));
   };
   for (const AdmittedCondition& condition : m.conditions) {
     if (condition.kind == Precondition::Kind::kAbsent) {
@@ -216,9 +211,9 @@ absl::Status RequestRunner::CheckConditions(const AdmittedMutation& m,
     if (row == nullptr) return fail("the row must exist");
     if (condition.kind == Precondition::Kind::kVersionEquals &&
         row->version != condition.version) {
-      return fail(absl::StrCat(
-          "version=", static_cast<uint64_t>(row->version),
-          " wanted=", static_cast<uint64_t>(condition.version)));
+      return fail(
+          absl::StrCat("version=", static_cast<uint64_t>(row->version),
+                       " wanted=", static_cast<uint64_t>(condition.version)));
     }
     if (condition.kind == Precondition::Kind::kFieldEquals) {
       FieldValue is;
@@ -242,9 +237,9 @@ absl::Status RequestRunner::CheckKeySize(const TableState& table,
     services_.long_keys->fetch_add(1, std::memory_order_relaxed);
   }
   if (bytes <= services_.limits->key_bytes_max) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "key is too long: table=", table.name(), " ", ToAbsl(what),
-      " bytes=", bytes, " max=", services_.limits->key_bytes_max));
+  return absl::InvalidArgumentError(
+      absl::StrCat("key is too long: table=", table.name(), " ", ToAbsl(what),
+                   " bytes=", bytes, " max=", services_.limits->key_bytes_max));
 }
 
 absl::StatusOr<std::optional<CurrentRow>> RequestRunner::FindReplaced(
@@ -257,14 +252,13 @@ absl::StatusOr<std::optional<CurrentRow>> RequestRunner::FindReplaced(
       id >= 0 && compiled.indexes()[id].HasEntry(m.row.fields)) {
     const std::string& prefix = table.entry_prefixes[id];
     std::string key = prefix;
-    RETURN_IF_ERROR(
-        compiled.indexes()[id].EncodeUniqueKey(m.row.fields, &key));
+    RETURN_IF_ERROR(compiled.indexes()[id].EncodeUniqueKey(m.row.fields, &key));
     ASSIGN_OR_RETURN(const std::optional<std::string> entry, view_->Read(key));
     if (entry.has_value()) {
       ASSIGN_OR_RETURN(
-          owner, view_->RowOfEntry(
-                     table, id, std::string_view(key).substr(prefix.size()),
-                     *entry));
+          owner,
+          view_->RowOfEntry(
+              table, id, std::string_view(key).substr(prefix.size()), *entry));
     } else {
       identity_is_new = true;
       absent_entry_ = std::move(key);
@@ -318,9 +312,9 @@ absl::Status RequestRunner::ApplyPatch(AdmittedMutation& m, CurrentRow old,
   std::string record;
   RETURN_IF_ERROR(m.patch->Apply(old.record(), m.mutation->record, &record));
   if (record.size() > services_.limits->record_bytes_max) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "patched record is too large: bytes=", record.size(),
-        " max=", services_.limits->record_bytes_max));
+    return absl::InvalidArgumentError(
+        absl::StrCat("patched record is too large: bytes=", record.size(),
+                     " max=", services_.limits->record_bytes_max));
   }
   EncodedRow next;
   RETURN_IF_ERROR(compiled.ExtractFields(record, &next));
@@ -330,10 +324,10 @@ absl::Status RequestRunner::ApplyPatch(AdmittedMutation& m, CurrentRow old,
     ASSIGN_OR_RETURN(const std::optional<CurrentRow> in_the_way,
                      view_->ReadRow(*m.table, next.key));
     if (in_the_way.has_value()) {
-      return absl::AlreadyExistsError(absl::StrCat(
-          "patch would move the row onto another one: from ",
-          DescribeKey(*m.table, old.key), " to ",
-          DescribeKey(*m.table, next.key)));
+      return absl::AlreadyExistsError(
+          absl::StrCat("patch would move the row onto another one: from ",
+                       DescribeKey(*m.table, old.key), " to ",
+                       DescribeKey(*m.table, next.key)));
     }
   }
   return ApplyChange(*m.table, std::move(old), NewRow{&next, record}, added_by);
@@ -391,16 +385,15 @@ absl::Status RequestRunner::ApplyChange(const TableState& table,
     const auto own = [](std::optional<std::string_view> v) {
       return v.has_value() ? std::optional<std::string>(*v) : std::nullopt;
     };
-    effects_.changes.push_back(
-        {&table, std::string(change.old_key), std::string(change.new_key),
-         own(change.old_record), own(change.new_record),
-         std::string(added_by)});
+    effects_.changes.push_back({&table, std::string(change.old_key),
+                                std::string(change.new_key),
+                                own(change.old_record), own(change.new_record),
+                                std::string(added_by)});
   }
   return absl::OkStatus();
 }
 
-absl::Status RequestRunner::RunUserHooks(const RowChange& change,
-                                         bool is_put) {
+absl::Status RequestRunner::RunUserHooks(const RowChange& change, bool is_put) {
   ObserverChain& observers = *services_.observers;
   const uint32_t hook = is_put ? kPrePut : kPreDelete;
   if (!observers.Wants(hook)) return absl::OkStatus();
@@ -419,8 +412,8 @@ absl::Status RequestRunner::RunUserHooks(const RowChange& change,
 
 absl::Status RequestRunner::RunBatchHooks() {
   ObserverChain& observers = *services_.observers;
-  for (size_t i = 0;
-       observers.Wants(kPreBatchMutate) && i < observers.size(); ++i) {
+  for (size_t i = 0; observers.Wants(kPreBatchMutate) && i < observers.size();
+       ++i) {
     if (!observers.Wants(i, kPreBatchMutate)) continue;
     const std::vector<RowChange> changes = ChangeViews(effects_);
     Context context(this, static_cast<int>(i), nullptr);

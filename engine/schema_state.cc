@@ -19,8 +19,8 @@ std::string PrefixOf(const v1::Space& space) {
 }
 
 absl::Status Contradiction(std::string_view table, std::string_view what) {
-  return absl::DataLossError(absl::StrCat("catalog contradicts itself: table=",
-                                          ToAbsl(table), ": ", ToAbsl(what)));
+  return absl::DataLossError(absl::StrCat(
+      "catalog contradicts itself: table=", ToAbsl(table), ": ", ToAbsl(what)));
 }
 
 absl::StatusOr<TableState> StateOf(const v1::CatalogTable& stored) {
@@ -94,8 +94,7 @@ absl::StatusOr<const TableState*> SchemaState::Find(
       })));
 }
 
-absl::StatusOr<int> FindIndex(const TableState& table,
-                              std::string_view index) {
+absl::StatusOr<int> FindIndex(const TableState& table, std::string_view index) {
   if (index.empty()) return -1;
   const int at = table.compiled->FindIndex(index);
   if (at >= 0) return at;

@@ -45,9 +45,8 @@ absl::StatusOr<std::optional<CurrentRow>> SerialView::ReadRow(
   key.append(table.rows_prefix).append(row_key);
   ASSIGN_OR_RETURN(std::optional<std::string> value, Read(key));
   if (!value.has_value()) return std::optional<CurrentRow>();
-  ASSIGN_OR_RETURN(
-      CurrentRow row,
-      MakeCurrentRow(table, std::string(row_key), *std::move(value)));
+  ASSIGN_OR_RETURN(CurrentRow row, MakeCurrentRow(table, std::string(row_key),
+                                                  *std::move(value)));
   return std::optional<CurrentRow>(std::move(row));
 }
 

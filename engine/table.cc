@@ -16,8 +16,7 @@ absl::Status CheckRecordType(Engine& engine, std::string_view table,
     if (stored.record_type() == full_name) return absl::OkStatus();
     return absl::InvalidArgumentError(absl::StrCat(
         "table holds other records: table=", stored.name(),
-        " record_type=", stored.record_type(),
-        " wanted=", ToAbsl(full_name)));
+        " record_type=", stored.record_type(), " wanted=", ToAbsl(full_name)));
   }
   return absl::NotFoundError(
       absl::StrCat("no such table: table=", Quote(table)));

@@ -285,9 +285,8 @@ absl::Status Verifier::Step(std::string_view table, std::string_view index) {
 }
 
 std::string VerifyReport::Summary() const {
-  return absl::StrCat("rows=", rows, " entries=", entries,
-                      " missing=", missing, " dangling=", dangling,
-                      " wrong_entries=", wrong_entries,
+  return absl::StrCat("rows=", rows, " entries=", entries, " missing=", missing,
+                      " dangling=", dangling, " wrong_entries=", wrong_entries,
                       " duplicate_unique=", duplicate_unique,
                       " wrong_rows=", wrong_rows);
 }

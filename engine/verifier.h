@@ -38,8 +38,7 @@ struct EntrySum {
 // One run on one state. Thread-compatible. State and options must outlive it.
 class Verifier {
  public:
-  Verifier(const internal::PublishedState& state,
-           const VerifyOptions& options);
+  Verifier(const internal::PublishedState& state, const VerifyOptions& options);
 
   // Cancelled if the progress callback said so; DataLoss only for damage that
   // keeps the store from being read at all.

@@ -56,8 +56,7 @@ absl::Status CheckShape(const v1::TableSchema& schema) {
         "row key: only the BINARY encoding is served");
   }
   if (!schema.row_key().separator().empty()) {
-    return absl::InvalidArgumentError(
-        "row key: a BINARY key has no separator");
+    return absl::InvalidArgumentError("row key: a BINARY key has no separator");
   }
   if (static_cast<size_t>(schema.indexes_size()) > kIndexesPerTableMax) {
     return absl::InvalidArgumentError(
@@ -107,26 +106,23 @@ absl::StatusOr<std::unique_ptr<const CompiledTable>> CompiledTable::Compile(
       return absl::InvalidArgumentError(
           absl::StrCat(at, ": declared more than once"));
     }
-    absl::StatusOr<IndexDefinition> index = IndexDefinition::Compile(
-        declared, table->row_key_, table->fields());
+    absl::StatusOr<IndexDefinition> index =
+        IndexDefinition::Compile(declared, table->row_key_, table->fields());
     RETURN_IF_ERROR(In(at, index.status()));
     table->indexes_.push_back(*std::move(index));
   }
 
   if (!schema.identity().empty()) {
     table->identity_ = table->FindIndex(schema.identity());
-    if (table->identity_ < 0 ||
-        !table->indexes_[table->identity_].unique()) {
+    if (table->identity_ < 0 || !table->indexes_[table->identity_].unique()) {
       return absl::InvalidArgumentError(absl::StrCat(
           place, ": identity must name a UNIQUE index of the table: identity=",
           schema.identity()));
     }
-    const auto& columns =
-        table->indexes_[table->identity_].layout().columns();
-    table->identity_follows_from_row_key_ =
-        std::all_of(columns.begin(), columns.end(), [&](const Column& c) {
-          return KeyHolds(table->row_key_, c.field);
-        });
+    const auto& columns = table->indexes_[table->identity_].layout().columns();
+    table->identity_follows_from_row_key_ = std::all_of(
+        columns.begin(), columns.end(),
+        [&](const Column& c) { return KeyHolds(table->row_key_, c.field); });
   }
   return std::unique_ptr<const CompiledTable>(std::move(table));
 }
@@ -150,8 +146,7 @@ absl::Status CompiledTable::EncodeKey(uint32_t salt, EncodedRow* out) const {
   return row_key_.Encode(out->fields, salt, &out->key, &out->offsets);
 }
 
-absl::StatusOr<uint32_t> CompiledTable::SaltOf(
-    std::string_view row_key) const {
+absl::StatusOr<uint32_t> CompiledTable::SaltOf(std::string_view row_key) const {
   if (row_key_.salt_count() == 0) return 0;
   for (const KeyPart& part : row_key_.parts()) {
     ASSIGN_OR_RETURN(const std::string_view bytes,

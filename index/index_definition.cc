@@ -48,8 +48,8 @@ absl::StatusOr<IndexDefinition> IndexDefinition::Compile(
         index.inputs_.push_back(field);
       }
     }
-    const auto same = std::find(index.row_parts_.begin(),
-                                index.row_parts_.end(), part);
+    const auto same =
+        std::find(index.row_parts_.begin(), index.row_parts_.end(), part);
     index.same_as_row_part_.push_back(
         same == index.row_parts_.end()
             ? -1
@@ -135,8 +135,8 @@ absl::Status IndexDefinition::EncodeUniqueKey(
 
 absl::Status IndexDefinition::DecodeFields(
     std::span<const std::string_view> index_parts,
-    std::span<const std::string_view> suffix_parts,
-    std::vector<Value>* storage, std::vector<FieldValue>* fields) const {
+    std::span<const std::string_view> suffix_parts, std::vector<Value>* storage,
+    std::vector<FieldValue>* fields) const {
   fields->resize(field_count_);
   // Reserved, because the field values view the strings in it.
   storage->reserve(index_parts.size() + suffix_parts.size());

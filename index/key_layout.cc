@@ -142,9 +142,8 @@ absl::StatusOr<KeyOffsets> KeyLayout::Split(std::string_view key) const {
     offsets.push_back(static_cast<uint32_t>(size - key.size()));
   }
   if (!key.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("key has bytes behind its last part: extra_bytes=",
-                     key.size()));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "key has bytes behind its last part: extra_bytes=", key.size()));
   }
   return offsets;
 }
@@ -250,9 +249,9 @@ absl::StatusOr<std::vector<KeyRange>> KeyLayout::Ranges(
   const size_t bound_columns = equal.size() + (any_of.empty() ? 0 : 1);
   RETURN_IF_ERROR(CheckValueCount(bound_columns + (range ? 1 : 0)));
   if (any_of.size() > ranges_max) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "too many values in any_of: values=", any_of.size(),
-        " max=", ranges_max));
+    return absl::InvalidArgumentError(
+        absl::StrCat("too many values in any_of: values=", any_of.size(),
+                     " max=", ranges_max));
   }
 
   Bound bound;
@@ -261,8 +260,8 @@ absl::StatusOr<std::vector<KeyRange>> KeyLayout::Ranges(
   const auto bind = [&](const Column& column, const Value& v) -> absl::Status {
     absl::StatusOr<FieldValue> field = ToFieldValue(v, column.type);
     if (!field.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "column=", column.path, ": ", field.status().message()));
+      return absl::InvalidArgumentError(
+          absl::StrCat("column=", column.path, ": ", field.status().message()));
     }
     bound.values[column.field] = *field;
     bound.known[column.field] = true;
@@ -290,8 +289,7 @@ absl::StatusOr<std::vector<KeyRange>> KeyLayout::Ranges(
   }
   // The same value twice in any_of is one range, not rows twice.
   std::sort(prefixes.begin(), prefixes.end());
-  prefixes.erase(std::unique(prefixes.begin(), prefixes.end()),
-                 prefixes.end());
+  prefixes.erase(std::unique(prefixes.begin(), prefixes.end()), prefixes.end());
 
   // Each column given must have reached the prefix.
   for (size_t i = 0; i < bound_columns; ++i) {
@@ -321,9 +319,8 @@ absl::StatusOr<std::vector<KeyRange>> KeyLayout::Ranges(
   }
   if (!OrderPreserving(parts_[parts_bound])) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "key does not keep the order of the range column: column=",
-        column.path, " transform=",
-        ToAbsl(TransformName(parts_[parts_bound].transform))));
+        "key does not keep the order of the range column: column=", column.path,
+        " transform=", ToAbsl(TransformName(parts_[parts_bound].transform))));
   }
   for (KeyRange& r : ranges) {
     RETURN_IF_ERROR(ApplyRange(*range, parts_bound, column, &r));

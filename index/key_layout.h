@@ -86,10 +86,11 @@ class KeyLayout {
   struct Bound;
 
   absl::Status CheckValueCount(size_t given) const;
-  absl::StatusOr<std::vector<std::string>> Prefixes(
-      const Bound& bound, size_t ranges_max, size_t* parts_bound) const;
-  absl::Status ApplyRange(const Range& range, size_t part,
-                          const Column& column, KeyRange* out) const;
+  absl::StatusOr<std::vector<std::string>> Prefixes(const Bound& bound,
+                                                    size_t ranges_max,
+                                                    size_t* parts_bound) const;
+  absl::Status ApplyRange(const Range& range, size_t part, const Column& column,
+                          KeyRange* out) const;
 
   std::vector<KeyPart> parts_;
   std::vector<Column> columns_;

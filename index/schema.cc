@@ -27,8 +27,8 @@ class FirstError final : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, int column, const std::string& message) override {
     if (!text_.empty()) return;
-    text_ = absl::StrCat("line ", line + 1, " column ", column + 1, ": ",
-                         message);
+    text_ =
+        absl::StrCat("line ", line + 1, " column ", column + 1, ": ", message);
   }
   const std::string& text() const { return text_; }
 

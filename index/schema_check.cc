@@ -15,8 +15,8 @@ absl::Status Differs(const CompiledTable& table, std::string_view what,
                      std::string_view stored, std::string_view wanted) {
   return absl::FailedPreconditionError(absl::StrCat(
       "schema contradicts the database: table=", table.name(), " ",
-      ToAbsl(what), ": database=", ToAbsl(stored), " schema=",
-      ToAbsl(wanted), "; open with the stored schema, or copy the records "
+      ToAbsl(what), ": database=", ToAbsl(stored), " schema=", ToAbsl(wanted),
+      "; open with the stored schema, or copy the records "
       "into a new table"));
 }
 
@@ -80,8 +80,8 @@ absl::Status CompareFields(const CompiledTable& stored,
     const std::string s = Describe(stored.fields()[i]);
     const std::string w = Describe(wanted.fields()[i]);
     if (s != w) {
-      return Differs(stored,
-                     absl::StrCat("field=", stored.fields()[i].path), s, w);
+      return Differs(stored, absl::StrCat("field=", stored.fields()[i].path), s,
+                     w);
     }
   }
   return absl::OkStatus();

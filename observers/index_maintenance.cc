@@ -36,8 +36,8 @@ std::string Describe(const EntrySink& sink, size_t index,
                      std::string_view key) {
   const IndexDefinition& definition = sink.table().indexes()[index];
   key.remove_prefix(sink.EntryPrefix(index).size());
-  return absl::StrCat("table=", sink.table().name(), " index=",
-                      definition.name(), " ",
+  return absl::StrCat("table=", sink.table().name(),
+                      " index=", definition.name(), " ",
                       definition.layout().DebugString(key).value_or(
                           absl::StrCat("key=", Quote(key))));
 }
@@ -47,8 +47,8 @@ std::string Describe(const EntrySink& sink, size_t index,
 ObserverTraits IndexMaintenance::traits() const {
   ObserverTraits traits;
   traits.name = "index_maintenance";
-  traits.hooks = kPrePut | kPreDelete | kPreBatchMutate |
-                 kPostBatchMutateIndispensably;
+  traits.hooks =
+      kPrePut | kPreDelete | kPreBatchMutate | kPostBatchMutateIndispensably;
   return traits;
 }
 
@@ -86,8 +86,8 @@ absl::Status IndexMaintenance::Maintain(EntrySink& sink,
         sink.DeleteEntry(i, std::move(before.key));
       }
       if (after.present) {
-        RETURN_IF_ERROR(sink.PutEntry(i, std::move(after.key),
-                                      std::move(after.value)));
+        RETURN_IF_ERROR(
+            sink.PutEntry(i, std::move(after.key), std::move(after.value)));
       }
       continue;
     }
@@ -127,9 +127,9 @@ absl::Status IndexMaintenance::DeleteUnique(EntrySink& sink, size_t index,
   // The row gives up a value that others claim too: take back its note, or,
   // if it is the owner, let the one displaced last own the entry again.
   std::vector<Displaced>& displaced = contested->second.displaced;
-  const auto own = std::find_if(
-      displaced.begin(), displaced.end(),
-      [&value](const Displaced& d) { return d.value == value; });
+  const auto own =
+      std::find_if(displaced.begin(), displaced.end(),
+                   [&value](const Displaced& d) { return d.value == value; });
   if (own != displaced.end()) {
     displaced.erase(own);
   } else {

@@ -40,13 +40,12 @@ absl::Status Guarded(absl::FunctionRef<absl::Status()> call) {
 
 absl::Status Named(const ObserverTraits& traits, std::string_view hook,
                    const absl::Status& status) {
-  const absl::StatusCode code =
-      status.code() == absl::StatusCode::kUnknown
-          ? absl::StatusCode::kFailedPrecondition
-          : status.code();
+  const absl::StatusCode code = status.code() == absl::StatusCode::kUnknown
+                                    ? absl::StatusCode::kFailedPrecondition
+                                    : status.code();
   return absl::Status(
-      code, absl::StrCat("observer refused: observer=", traits.name, " hook=",
-                         ToAbsl(hook), ": ", status.message()));
+      code, absl::StrCat("observer refused: observer=", traits.name,
+                         " hook=", ToAbsl(hook), ": ", status.message()));
 }
 
 }  // namespace
@@ -77,8 +76,8 @@ absl::StatusOr<std::unique_ptr<ObserverChain>> ObserverChain::Create(
       }
     }
     chain->hooks_ |= traits.hooks;
-    chain->entries_.push_back({std::move(observer), std::move(traits),
-                               std::make_unique<Counters>()});
+    chain->entries_.push_back(
+        {std::move(observer), std::move(traits), std::make_unique<Counters>()});
   }
   std::stable_sort(chain->entries_.begin(), chain->entries_.end(),
                    [](const Entry& a, const Entry& b) {

@@ -196,7 +196,7 @@ LevelDbEnv::LevelDbEnv(FileSystem* file_system)
 
 LevelDbEnv::~LevelDbEnv() = default;
 
-absl::Status LevelDbEnv::LogStatus() const { return log_keeper_->status(); }
+absl::Status LevelDbEnv::FirstFailure() const { return log_keeper_->status(); }
 
 leveldb::Status LevelDbEnv::NewSequentialFile(
     const std::string& path, leveldb::SequentialFile** result) noexcept {
@@ -254,6 +254,9 @@ leveldb::Status LevelDbEnv::GetChildren(
 }
 
 leveldb::Status LevelDbEnv::RemoveFile(const std::string& path) noexcept {
+  // A failed sync leaves open which state of the directory is on the disk.
+  const absl::Status failure = FirstFailure();
+  if (!failure.ok()) return ToLevelDb(failure);
   return ToLevelDb(file_system_->Delete(path));
 }
 
@@ -276,12 +279,14 @@ leveldb::Status LevelDbEnv::GetFileSize(const std::string& path,
 
 leveldb::Status LevelDbEnv::RenameFile(const std::string& from,
                                        const std::string& to) noexcept {
-  absl::Status status = file_system_->Rename(from, to);
-  // LevelDB removes the old manifest and logs next. They may be gone from the
-  // disk before the new CURRENT is on it, unless that is made sure here.
+  const absl::Status status = file_system_->Rename(from, to);
   if (status.ok() &&
       ParseLevelDbFileName(BaseName(to)).kind == LevelDbFileKind::kCurrent) {
-    status = file_system_->SyncDirectory(DirectoryOf(to));
+    // LevelDB removes the old manifest and logs next. They may be gone from
+    // the disk before the new CURRENT is on it, unless that is made sure here.
+    // A failure is not one of the rename: told so, LevelDB would remove the
+    // manifest that CURRENT now names. It stops deletions and writes instead.
+    log_keeper_->Fail(file_system_->SyncDirectory(DirectoryOf(to)));
   }
   return ToLevelDb(status);
 }

@@ -11,6 +11,7 @@
 // - the first failed operation on a log is the answer to every later one;
 // - the directory is synced before a sync of the manifest, which names new
 //   tables, and after CURRENT is replaced;
+// - nothing is deleted once a log, or the sync behind a new CURRENT, has failed;
 // - reads go on until all bytes are there or the file ends.
 //
 // LevelDB is built without exceptions, so all overrides are noexcept: one that
@@ -39,8 +40,8 @@ class LevelDbEnv final : public leveldb::EnvWrapper {
   explicit LevelDbEnv(FileSystem* file_system);
   ~LevelDbEnv() override;
 
-  // The first failure of an operation on a log, or OK.
-  absl::Status LogStatus() const;
+  // The failure that has stopped all writing of logs, or OK.
+  absl::Status FirstFailure() const;
 
   leveldb::Status NewSequentialFile(
       const std::string& path,

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -39,6 +40,8 @@ class LogKeeper {
   absl::Status Sync(WritableFile& log);
   absl::Status Close(WritableFile& log);
 
+  // Makes `status` the first failure, unless there was one.
+  void Fail(absl::Status status) { Keep(std::move(status)).IgnoreError(); }
   // The first failure, or OK.
   absl::Status status() const;
 

@@ -93,7 +93,8 @@ class LevelDbStore final : public Store {
     const leveldb::Status status =
         leveldb::DB::Open(opened_with, directory, &db);
     db_.reset(db);
-    return FromLevelDb(status);
+    RETURN_IF_ERROR(FromLevelDb(status));
+    return env_.FirstFailure();
   }
 
   std::unique_ptr<StoreBatch> NewBatch() override {

@@ -119,12 +119,12 @@ struct ObserverStats {
 
 struct Stats {
   SequenceNumber sequence{};
-  bool read_only = false;       // A store write failed; reopen.
-  uint64_t requests = 0;        // Committed since open.
+  bool read_only = false;  // A store write failed; reopen.
+  uint64_t requests = 0;   // Committed since open.
   uint64_t requests_failed = 0;
-  uint64_t groups = 0;          // Store commits they were grouped into.
+  uint64_t groups = 0;  // Store commits they were grouped into.
   uint64_t syncs = 0;
-  uint64_t long_keys = 0;       // Over Limits::key_bytes_warn.
+  uint64_t long_keys = 0;  // Over Limits::key_bytes_warn.
   std::vector<IndexStats> indexes;
   std::vector<ObserverStats> observers;
   std::string store;  // The store's own report, for people.

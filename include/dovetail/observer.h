@@ -151,9 +151,7 @@ class Observer {
   virtual absl::Status PrePut(HookContext&, const RowChange&) { return {}; }
   virtual absl::Status PostPut(HookContext&, const RowChange&) { return {}; }
   virtual absl::Status PreDelete(HookContext&, const RowChange&) { return {}; }
-  virtual absl::Status PostDelete(HookContext&, const RowChange&) {
-    return {};
-  }
+  virtual absl::Status PostDelete(HookContext&, const RowChange&) { return {}; }
 
   // All changes of the request, in order, added ones included.
   virtual absl::Status PreBatchMutate(HookContext&,

@@ -52,8 +52,8 @@ class Part {
 // and limits are described.
 Part Field(std::string_view path);
 Part Reverse(std::string_view path);
-Part Hash(std::vector<std::string> paths, v1::HashAlgorithm algorithm = v1::XXH3,
-          uint32_t bytes = 4);
+Part Hash(std::vector<std::string> paths,
+          v1::HashAlgorithm algorithm = v1::XXH3, uint32_t bytes = 4);
 Part Bucket(std::vector<std::string> paths, v1::HashAlgorithm algorithm,
             uint32_t count);
 Part Salt(uint32_t count);

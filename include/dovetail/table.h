@@ -43,15 +43,15 @@ class Table {
   // NotFound if there is no such table, InvalidArgument if its records are of
   // another type.
   static absl::StatusOr<Table> Bind(Engine* engine, std::string_view name) {
-    absl::Status status = internal::CheckRecordType(
-        *engine, name, T::descriptor()->full_name());
+    absl::Status status =
+        internal::CheckRecordType(*engine, name, T::descriptor()->full_name());
     if (!status.ok()) return status;
     return Table(engine, std::string(name));
   }
 
   absl::StatusOr<Commit> Put(const T& record, const WriteOptions& o = {}) {
-    return engine_->Write(
-        o, WriteBatch().Put(name_, record.SerializeAsString()));
+    return engine_->Write(o,
+                          WriteBatch().Put(name_, record.SerializeAsString()));
   }
   absl::StatusOr<Commit> Insert(const T& record, const WriteOptions& o = {}) {
     return engine_->Write(

@@ -30,12 +30,12 @@ class Value {
  public:
   enum class Kind { kNull, kBool, kInt, kUint, kDouble, kString, kTimestamp };
 
-  Value() = default;                         // Null.
-  Value(std::nullptr_t) {}                   // NOLINT: implicit on purpose,
-  Value(std::string v) : v_(std::move(v)) {}          // NOLINT: all of these.
-  Value(std::string_view v) : v_(std::string(v)) {}   // NOLINT
-  Value(const char* v) : v_(std::string(v)) {}        // NOLINT
-  Value(TimestampValue v) : v_(v) {}                  // NOLINT
+  Value() = default;                          // Null.
+  Value(std::nullptr_t) {}                    // NOLINT: implicit on purpose,
+  Value(std::string v) : v_(std::move(v)) {}  // NOLINT: all of these.
+  Value(std::string_view v) : v_(std::string(v)) {}  // NOLINT
+  Value(const char* v) : v_(std::string(v)) {}       // NOLINT
+  Value(TimestampValue v) : v_(v) {}                 // NOLINT
   template <std::integral T>
   Value(T v) {  // NOLINT
     if constexpr (std::is_same_v<T, bool>) {
@@ -47,8 +47,8 @@ class Value {
     }
   }
   template <typename T>
-    requires std::is_enum_v<T>
-  Value(T v) : v_(static_cast<int64_t>(v)) {}  // NOLINT
+  requires std::is_enum_v<T> Value(T v)
+      : v_(static_cast<int64_t>(v)) {}  // NOLINT
   template <std::floating_point T>
   Value(T v) : v_(static_cast<double>(v)) {}  // NOLINT
 

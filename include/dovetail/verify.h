@@ -64,8 +64,7 @@ struct VerifyReport {
   std::vector<Finding> findings;
 
   bool clean() const {
-    return missing + dangling + wrong_entries + duplicate_unique +
-               wrong_rows ==
+    return missing + dangling + wrong_entries + duplicate_unique + wrong_rows ==
            0;
   }
   // One line: "rows=3 entries=6 missing=0 dangling=0 ...".

@@ -93,7 +93,7 @@ struct Mutation {
 
   Kind kind;
   std::string table;
-  std::string record;              // kInsert, kPut: the record; kPatch: values.
+  std::string record;  // kInsert, kPut: the record; kPatch: values.
   RowRef target = RowRef::Key({});  // kPatch, kDelete.
   std::vector<std::string> fields;  // kPatch: paths of the fields to replace.
   std::vector<Precondition> conditions;
@@ -104,12 +104,20 @@ class WriteBatch {
   // `record` is a serialized message of the table's record type; bytes that
   // are not one are refused by Write.
   WriteBatch& Insert(std::string_view table, std::string record) {
-    return Add({Mutation::Kind::kInsert, std::string(table),
-                std::move(record), RowRef::Key({}), {}, {}});
+    return Add({Mutation::Kind::kInsert,
+                std::string(table),
+                std::move(record),
+                RowRef::Key({}),
+                {},
+                {}});
   }
   WriteBatch& Put(std::string_view table, std::string record) {
-    return Add({Mutation::Kind::kPut, std::string(table), std::move(record),
-                RowRef::Key({}), {}, {}});
+    return Add({Mutation::Kind::kPut,
+                std::string(table),
+                std::move(record),
+                RowRef::Key({}),
+                {},
+                {}});
   }
   // Replaces each field of `fields` by its value in `values`, a serialized
   // message of the record type; a field that is not set there is cleared.
@@ -117,12 +125,20 @@ class WriteBatch {
   // included. NotFound if Match::kOne finds no row.
   WriteBatch& Patch(std::string_view table, RowRef target, std::string values,
                     std::vector<std::string> fields) {
-    return Add({Mutation::Kind::kPatch, std::string(table), std::move(values),
-                std::move(target), std::move(fields), {}});
+    return Add({Mutation::Kind::kPatch,
+                std::string(table),
+                std::move(values),
+                std::move(target),
+                std::move(fields),
+                {}});
   }
   WriteBatch& Delete(std::string_view table, RowRef target) {
-    return Add({Mutation::Kind::kDelete, std::string(table), {},
-                std::move(target), {}, {}});
+    return Add({Mutation::Kind::kDelete,
+                std::string(table),
+                {},
+                std::move(target),
+                {},
+                {}});
   }
   // Adds a precondition to the mutation added last. REQUIRES: !empty().
   WriteBatch& If(Precondition condition) {

@@ -1,0 +1,42 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+//
+// How the command ends. Verbs return absl::Status; what the process should
+// exit with, and what the user can do about it, travel inside the status.
+
+#pragma once
+
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace dovetail::cli {
+
+enum class ExitCode : int {
+  kDone = 0,
+  kFailed = 1,         // Refused, failed, or nothing was found.
+  kUsage = 2,          // The command line is wrong; nothing was tried.
+  kDamage = 3,         // verify or repair found damage.
+  kInUse = 4,          // Another process has the database open.
+  kInterrupted = 130,  // Ctrl-C, after the running batch was finished.
+};
+
+// The same error, to exit with `code`. REQUIRES: !status.ok().
+absl::Status WithExitCode(absl::Status status, ExitCode code);
+
+// The same error with a further line that says what to do. Keeps the exit
+// code. REQUIRES: !status.ok().
+absl::Status WithHint(const absl::Status& status, std::string_view hint);
+
+// The same error with "context: " before the message. Keeps the exit code.
+absl::Status WithContext(std::string_view context, const absl::Status& status);
+
+// InvalidArgument that exits with kUsage.
+absl::Status UsageError(std::string_view message);
+
+// Cancelled that exits with kInterrupted.
+absl::Status InterruptedError(std::string_view message);
+
+// The code that was attached; else kDone if ok, kFailed if not.
+ExitCode ExitCodeOf(const absl::Status& status);
+
+}  // namespace dovetail::cli

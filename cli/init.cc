@@ -1,0 +1,97 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+
+#include "cli/init.h"
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "cli/byte_source.h"
+#include "cli/database.h"
+#include "cli/exit_code.h"
+#include "cli/proto_files.h"
+#include "dovetail/engine.h"
+#include "dovetail/presets.h"
+
+namespace dovetail::cli {
+namespace {
+
+constexpr size_t kSchemaBytesMax = 4 << 20;
+
+absl::StatusOr<std::string> ReadAll(const std::string& path) {
+  ASSIGN_OR_RETURN(ByteSource source, ByteSource::Open(path));
+  RETURN_IF_ERROR(source.CheckText());
+  for (;;) {
+    if (source.data().size() > kSchemaBytesMax) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the schema file is too large: bytes_max=", kSchemaBytesMax));
+    }
+    ASSIGN_OR_RETURN(const bool more, source.More());
+    if (!more) return std::string(source.data());
+  }
+}
+
+absl::StatusOr<Schema> PresetSchema(const InitOptions& options) {
+  if (!options.proto_files.empty()) {
+    return UsageError("--proto goes with --schema; a preset has its own type");
+  }
+  const std::string table = options.table.empty() ? "orders" : options.table;
+  Schema schema;
+  if (options.preset == "seller_orders") {
+    schema.Add(presets::SellerOrders(table));
+  } else if (options.preset == "split_orders") {
+    schema.Add(presets::SplitOrders(table));
+  } else {
+    return UsageError(absl::StrCat(
+        "no such preset; there are seller_orders and split_orders: given=",
+        ToAbsl(Quote(options.preset))));
+  }
+  return schema;
+}
+
+absl::StatusOr<Schema> FileSchema(
+    const InitOptions& options, const google::protobuf::DescriptorPool& pool) {
+  if (!options.table.empty()) {
+    return UsageError("--table goes with --preset; a schema names its tables");
+  }
+  ASSIGN_OR_RETURN(const std::string text, ReadAll(options.schema_file));
+  absl::StatusOr<Schema> schema = Schema::FromText(text, pool);
+  if (schema.ok()) return schema;
+  const absl::Status named = WithContext(options.schema_file, schema.status());
+  if (!options.proto_files.empty()) return named;
+  return WithHint(named,
+                  "Record types other than dovetail.v1.Order come from .proto "
+                  "files: --proto FILE.proto");
+}
+
+}  // namespace
+
+absl::Status RunInit(const InitOptions& options, const Console& console) {
+  if (options.preset.empty() == options.schema_file.empty()) {
+    return UsageError("give either --preset NAME or --schema FILE");
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<ProtoFiles> protos,
+                   ProtoFiles::Load(options.proto_files, options.proto_paths));
+  absl::StatusOr<Schema> schema = options.preset.empty()
+                                      ? FileSchema(options, protos->pool())
+                                      : PresetSchema(options);
+  RETURN_IF_ERROR(schema.status());
+
+  absl::StatusOr<std::unique_ptr<Engine>> engine =
+      Engine::Open(options.db, *schema);
+  if (!engine.ok()) return ExplainOpen(options.db, engine.status());
+  const bool created = (*engine)->open_report().created;
+  ASSIGN_OR_RETURN(const v1::Schema stored, (*engine)->GetSchema());
+  std::string tables;
+  for (const v1::TableSchema& table : stored.tables()) {
+    absl::StrAppend(&tables, " ", table.name());
+  }
+  RETURN_IF_ERROR((*engine)->Close());
+  Note(console, absl::StrCat(created ? "created " : "opened ", options.db,
+                             ", tables:", tables));
+  return {};
+}
+
+}  // namespace dovetail::cli

@@ -1,0 +1,218 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+
+#include "cli/verify.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "cli/database.h"
+#include "cli/exit_code.h"
+#include "cli/interrupt.h"
+
+namespace dovetail::cli {
+namespace {
+
+constexpr uint64_t kProgressEvery = 5'000;
+
+std::string_view KindName(Finding::Kind kind) {
+  switch (kind) {
+    case Finding::Kind::kMissingEntry:
+      return "missing_entry";
+    case Finding::Kind::kDanglingEntry:
+      return "dangling_entry";
+    case Finding::Kind::kWrongEntry:
+      return "wrong_entry";
+    case Finding::Kind::kDuplicateUnique:
+      return "duplicate_unique";
+    case Finding::Kind::kWrongRow:
+      return "wrong_row";
+  }
+  return "unknown";
+}
+
+// The row key in words if it decodes, else its bytes.
+std::string KeyText(Engine* engine, const Finding& finding) {
+  const absl::StatusOr<std::string> words =
+      engine->DecodeKey(finding.table, finding.row_key);
+  return words.ok() ? *words : Quote(finding.row_key, 256);
+}
+
+std::string CountsJson(const VerifyReport& report) {
+  return absl::StrCat(
+      "\"clean\":", report.clean() ? "true" : "false",
+      ",\"rows\":", report.rows, ",\"entries\":", report.entries,
+      ",\"missing\":", report.missing, ",\"dangling\":", report.dangling,
+      ",\"wrong_entries\":", report.wrong_entries,
+      ",\"duplicate_unique\":", report.duplicate_unique,
+      ",\"wrong_rows\":", report.wrong_rows);
+}
+
+std::string FindingsJson(Engine* engine, const VerifyReport& report) {
+  std::string out;
+  for (const Finding& finding : report.findings) {
+    absl::StrAppend(&out, out.empty() ? "\n  " : ",\n  ",
+                    "{\"kind\":", JsonQuote(KindName(finding.kind)),
+                    ",\"table\":", JsonQuote(finding.table),
+                    ",\"index\":", JsonQuote(finding.index),
+                    ",\"row\":", JsonQuote(KeyText(engine, finding)),
+                    ",\"detail\":", JsonQuote(finding.detail), "}");
+  }
+  return out;
+}
+
+void PrintFindings(Engine* engine, const VerifyReport& report,
+                   const Console& console) {
+  TextTable text({"kind", "table", "index", "row", "detail"});
+  for (const Finding& finding : report.findings) {
+    text.Add({std::string(KindName(finding.kind)), finding.table, finding.index,
+              KeyText(engine, finding), finding.detail});
+  }
+  if (text.rows() > 0) Print(text.Text(console));
+}
+
+// Progress that also ends the run on Ctrl-C.
+std::function<bool(const VerifyProgress&)> Watch(Progress* progress) {
+  return [progress](const VerifyProgress& p) {
+    const std::string at =
+        p.index.empty() ? p.table : absl::StrCat(p.table, ".", p.index);
+    progress->Update(absl::StrCat("verifying ", at), p.rows + p.entries, 0,
+                     "rows and entries");
+    return !Interrupted();
+  };
+}
+
+absl::Status ExplainRun(const std::string& db, const absl::Status& status) {
+  if (absl::IsCancelled(status)) {
+    return InterruptedError("interrupted; nothing was changed by it");
+  }
+  if (absl::IsDataLoss(status)) {
+    return WithExitCode(
+        WithHint(WithContext(db, status),
+                 "Bytes on disk are wrong. Copy the directory away as it is, "
+                 "then restore a backup."),
+        ExitCode::kDamage);
+  }
+  return status;
+}
+
+// Damage that keeps the database from opening is what verify looks for.
+absl::Status ExplainDamagedOpen(const absl::Status& status) {
+  return absl::IsDataLoss(status) ? WithExitCode(status, ExitCode::kDamage)
+                                  : status;
+}
+
+bool Confirm() {
+  std::fputs("Repair now? [y/N] ", stderr);
+  const int answer = std::getchar();
+  return answer == 'y' || answer == 'Y';
+}
+
+void PrintRepairJson(const RepairReport& report, bool dry_run) {
+  Print(absl::StrCat("{\"dry_run\":", dry_run ? "true" : "false",
+                     ",\"before\":{", CountsJson(report.before),
+                     "},\"entries_added\":", report.entries_added,
+                     ",\"entries_removed\":", report.entries_removed,
+                     ",\"already_right\":", report.already_right,
+                     ",\"not_repairable\":", report.not_repairable, "}\n"));
+}
+
+absl::Status Leftover(const RepairReport& report) {
+  if (report.not_repairable == 0) return {};
+  return WithHint(
+      WithExitCode(absl::DataLossError(
+                       absl::StrCat("findings that repair cannot settle: "
+                                    "count=",
+                                    report.not_repairable)),
+                   ExitCode::kDamage),
+      "Rows contradict each other or do not parse. Look at them with "
+      "dovetail verify, then change or delete one of each.");
+}
+
+}  // namespace
+
+absl::Status RunVerify(const VerifyVerbOptions& options,
+                       const Console& console) {
+  absl::StatusOr<std::unique_ptr<Engine>> engine =
+      OpenDatabase(options.db, console);
+  if (!engine.ok()) return ExplainDamagedOpen(engine.status());
+  Progress progress(console);
+  VerifyOptions verify;
+  verify.progress_every = kProgressEvery;
+  verify.progress = Watch(&progress);
+  const absl::StatusOr<VerifyReport> report = (*engine)->Verify(verify);
+  progress.Wipe();
+  if (!report.ok()) return ExplainRun(options.db, report.status());
+  if (console.format == OutputFormat::kJson) {
+    Print(absl::StrCat("{", CountsJson(*report), ",\n \"findings\":[",
+                       FindingsJson(engine->get(), *report), "]}\n"));
+  } else {
+    PrintFindings(engine->get(), *report, console);
+  }
+  Note(console, absl::StrCat(report->clean() ? "clean: " : "damaged: ",
+                             report->Summary(), " in ",
+                             DurationText(progress.micros())));
+  if (report->clean()) return {};
+  return WithHint(WithExitCode(absl::DataLossError("rows and entries disagree"),
+                               ExitCode::kDamage),
+                  absl::StrCat("See what a repair would do: dovetail repair ",
+                               options.db, " --dry-run"));
+}
+
+absl::Status RunRepair(const RepairVerbOptions& options,
+                       const Console& console) {
+  absl::StatusOr<std::unique_ptr<Engine>> engine =
+      OpenDatabase(options.db, console);
+  if (!engine.ok()) return ExplainDamagedOpen(engine.status());
+  Progress progress(console);
+  RepairOptions repair;
+  repair.dry_run = true;
+  repair.progress = Watch(&progress);
+  absl::StatusOr<RepairReport> report = (*engine)->Repair(repair);
+  progress.Wipe();
+  if (!report.ok()) return ExplainRun(options.db, report.status());
+  if (report->before.clean()) {
+    if (console.format == OutputFormat::kJson) {
+      PrintRepairJson(*report, options.dry_run);
+    }
+    Note(console,
+         absl::StrCat("clean, nothing to repair: ", report->before.Summary()));
+    return (*engine)->Close();
+  }
+
+  const bool json = console.format == OutputFormat::kJson;
+  if (!json) PrintFindings(engine->get(), report->before, console);
+  Note(console, absl::StrCat("repair would add entries=", report->entries_added,
+                             " remove entries=", report->entries_removed,
+                             " leave findings=", report->not_repairable));
+  if (options.dry_run) {
+    if (json) PrintRepairJson(*report, /*dry_run=*/true);
+    return WithHint(
+        WithExitCode(absl::DataLossError("rows and entries disagree"),
+                     ExitCode::kDamage),
+        "Nothing was changed (--dry-run).");
+  }
+  if (!options.yes && (isatty(STDIN_FILENO) == 0 || !Confirm())) {
+    return UsageError(
+        "nothing was changed; --yes repairs without asking. Copy the "
+        "directory away first if you can");
+  }
+  repair.dry_run = false;
+  report = (*engine)->Repair(repair);
+  progress.Wipe();
+  if (!report.ok()) return ExplainRun(options.db, report.status());
+  RETURN_IF_ERROR((*engine)->Close());
+  if (json) PrintRepairJson(*report, /*dry_run=*/false);
+  Note(console, absl::StrCat("repaired: added entries=", report->entries_added,
+                             " removed entries=", report->entries_removed,
+                             " already right=", report->already_right));
+  return Leftover(*report);
+}
+
+}  // namespace dovetail::cli
