@@ -120,6 +120,9 @@ class Committer {
   std::atomic<uint64_t> long_keys_{0};
   RequestRunner runner_;
 
+  size_t unpolled_bytes_ = 0;
+
+  std::atomic<int> level0_files_{0};  // As the leader last saw them.
   std::atomic<bool> read_only_{false};
   std::atomic<uint64_t> requests_{0};
   std::atomic<uint64_t> requests_failed_{0};

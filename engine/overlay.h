@@ -46,8 +46,17 @@ class Overlay {
   }
   void Delete(std::string key) { Set(std::move(key), std::nullopt); }
 
-  size_t Mark() const { return undo_.size(); }
+  // The state to roll back to. Until the next Mark changes are undone to here
+  // at the earliest, so what an empty overlay gets needs no undo records.
+  size_t Mark() {
+    undoable_ = !pending_.empty();
+    return undo_.size();
+  }
   void RollBackTo(size_t mark) {
+    if (!undoable_) {
+      Clear();
+      return;
+    }
     for (; undo_.size() > mark; undo_.pop_back()) {
       Undo& undo = undo_.back();
       if (undo.before.has_value()) {
@@ -62,6 +71,7 @@ class Overlay {
     pending_.clear();
     undo_.clear();
     bytes_ = 0;
+    undoable_ = false;
   }
   bool empty() const { return pending_.empty(); }
   const Map& pending() const { return pending_; }
@@ -88,7 +98,9 @@ class Overlay {
   void Set(std::string key, std::optional<std::string> value) {
     bytes_ += key.size() + (value ? value->size() : 0);
     const auto [it, fresh] = pending_.try_emplace(std::move(key));
-    if (fresh) {
+    if (!undoable_) {
+      // An empty overlay is the state to go back to.
+    } else if (fresh) {
       undo_.push_back({it->first, std::nullopt});
     } else {
       undo_.push_back({it->first, std::move(it->second)});
@@ -98,6 +110,7 @@ class Overlay {
 
   Map pending_;
   std::vector<Undo> undo_;
+  bool undoable_ = false;
   size_t bytes_ = 0;
 };
 

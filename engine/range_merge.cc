@@ -66,6 +66,11 @@ std::string_view RangeMerge::value() const {
 std::string_view RangeMerge::suffix() const { return SuffixOf(heap_.front()); }
 
 void RangeMerge::Next() {
+  if (streams_.size() == 1) {
+    streams_[0].it->Next();
+    if (!InRange(streams_[0])) heap_.clear();
+    return;
+  }
   const auto after = [this](uint32_t a, uint32_t b) { return After(a, b); };
   // Out of the heap before its key changes under it.
   std::pop_heap(heap_.begin(), heap_.end(), after);

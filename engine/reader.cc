@@ -115,19 +115,20 @@ absl::StatusOr<std::vector<Row>> Reader::GetBy(
                      values.size() == layout.columns().size();
   std::vector<Row> rows;
   if (point) {
-    absl::StatusOr<std::vector<KeyRange>> ranges =
-        layout.Ranges(values, {}, std::nullopt, limits_.merge_streams_max);
-    RETURN_IF_ERROR(InTable(*table, index_name, ranges.status()));
-    for (const KeyRange& range : *ranges) {
-      std::string value;
-      ASSIGN_OR_RETURN(
-          const bool found,
-          state_.store->Get(
-              options_, table->entry_prefixes[index] + range.prefix, &value));
-      if (!found) continue;
-      ASSIGN_OR_RETURN(Row row, RowOfEntry(*table, index, range.prefix, value));
-      rows.push_back(std::move(row));
-    }
+    // Indexes have no salt, so all columns make one key.
+    std::string key = table->entry_prefixes[index];
+    RETURN_IF_ERROR(
+        InTable(*table, index_name, layout.EncodeColumns(values, &key)));
+    std::string value;
+    ASSIGN_OR_RETURN(const bool found,
+                     state_.store->Get(options_, key, &value));
+    if (!found) return rows;
+    ASSIGN_OR_RETURN(Row row,
+                     RowOfEntry(*table, index,
+                                std::string_view(key).substr(
+                                    table->entry_prefixes[index].size()),
+                                value));
+    rows.push_back(std::move(row));
     return rows;
   }
   ScanRequest request;
@@ -167,12 +168,7 @@ absl::StatusOr<Page> Reader::Scan(const ScanRequest& request) const {
   }
   RangeMerge merge(state_.store.get(), options_, space, *ranges, resume);
   size_t bytes = 0;
-  ScanPosition position;
-  for (; merge.Valid(); merge.Next()) {
-    if (page.rows.size() >= request.limit || bytes >= limits_.page_bytes_max) {
-      page.continuation = EncodeContinuation(fingerprint, position);
-      break;
-    }
+  while (merge.Valid()) {
     absl::StatusOr<Row> row =
         index < 0 ? MakeRow(*table, merge.key(), std::string(merge.value()))
                   : RowOfEntry(*table, index, merge.key(), merge.value());
@@ -180,8 +176,18 @@ absl::StatusOr<Page> Reader::Scan(const ScanRequest& request) const {
     ++page.work.entries;
     if (index >= 0) ++page.work.gets;
     bytes += row->record.size() + row->key.size() + sizeof(Row);
-    position = {std::string(merge.suffix()), merge.stream()};
     page.rows.push_back(*std::move(row));
+    if (page.rows.size() < request.limit && bytes < limits_.page_bytes_max) {
+      merge.Next();
+      continue;
+    }
+    // The page is full; there is a continuation if there is more.
+    const ScanPosition position{std::string(merge.suffix()), merge.stream()};
+    merge.Next();
+    if (merge.Valid()) {
+      page.continuation = EncodeContinuation(fingerprint, position);
+    }
+    break;
   }
   RETURN_IF_ERROR(merge.status());
   page.work.seeks = merge.seeks();

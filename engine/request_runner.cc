@@ -139,60 +139,84 @@ absl::Status RequestRunner::RunMutation(AdmittedMutation& m,
 absl::StatusOr<std::vector<CurrentRow>> RequestRunner::Resolve(
     const AdmittedMutation& m) {
   const RowRef& target = m.mutation->target;
-  const TableState& table = *m.table;
-  const KeyLayout& layout = m.index < 0
-                                ? table.compiled->row_key()
-                                : table.compiled->indexes()[m.index].layout();
-  const bool exact = target.values().size() == layout.columns().size();
-  if (m.index < 0 && !exact) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "row key needs one value per column: table=", table.name(), " columns=",
-        layout.columns().size(), " values=", target.values().size()));
-  }
-  ASSIGN_OR_RETURN(const std::vector<KeyRange> ranges,
-                   layout.Ranges(target.values(), {}, std::nullopt,
-                                 services_.limits->merge_streams_max));
-
   std::vector<CurrentRow> rows;
   if (m.index < 0) {
-    for (const KeyRange& range : ranges) {
-      ASSIGN_OR_RETURN(std::optional<CurrentRow> row,
-                       view_->ReadRow(table, range.prefix));
-      if (row.has_value()) rows.push_back(*std::move(row));
-    }
-  } else if (exact && table.compiled->indexes()[m.index].unique()) {
-    for (const KeyRange& range : ranges) {
-      ASSIGN_OR_RETURN(
-          std::optional<std::string> entry,
-          view_->Read(table.entry_prefixes[m.index] + range.prefix));
-      if (!entry.has_value()) continue;
-      ASSIGN_OR_RETURN(CurrentRow row,
-                       view_->RowOfEntry(table, m.index, range.prefix, *entry));
-      rows.push_back(std::move(row));
-    }
+    RETURN_IF_ERROR(ResolveRowKey(m, &rows));
   } else {
-    const size_t max = services_.limits->match_rows_max;
-    std::vector<SerialView::KeyValue> entries;
-    RETURN_IF_ERROR(
-        view_->Scan(table.entry_prefixes[m.index], ranges, max + 1, &entries));
-    if (entries.size() > max) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("mutation matches too many rows: table=", table.name(),
-                       " index=", target.index(), " max=", max));
-    }
-    for (const SerialView::KeyValue& entry : entries) {
-      ASSIGN_OR_RETURN(
-          CurrentRow row,
-          view_->RowOfEntry(table, m.index, entry.key, entry.value));
-      rows.push_back(std::move(row));
-    }
+    const IndexDefinition& index = m.table->compiled->indexes()[m.index];
+    const bool point = index.unique() && target.values().size() ==
+                                             index.layout().columns().size();
+    RETURN_IF_ERROR(point ? ResolveUnique(m, &rows) : ResolveScan(m, &rows));
   }
   if (rows.size() > 1 && target.match() == RowRef::Match::kOne) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "several rows match, one was asked for: table=", table.name(),
+        "several rows match, one was asked for: table=", m.table->name(),
         " index=", target.index(), "; use Match::kAll or give more columns"));
   }
   return rows;
+}
+
+absl::Status RequestRunner::ResolveRowKey(const AdmittedMutation& m,
+                                          std::vector<CurrentRow>* rows) {
+  const KeyLayout& layout = m.table->compiled->row_key();
+  const std::vector<Value>& values = m.mutation->target.values();
+  if (values.size() != layout.columns().size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "row key needs one value per column: table=", m.table->name(),
+        " columns=", layout.columns().size(), " values=", values.size()));
+  }
+  ASSIGN_OR_RETURN(const std::vector<KeyRange> candidates,
+                   layout.Ranges(values, {}, std::nullopt,
+                                 services_.limits->merge_streams_max));
+  for (const KeyRange& candidate : candidates) {
+    ASSIGN_OR_RETURN(std::optional<CurrentRow> row,
+                     view_->ReadRow(*m.table, candidate.prefix));
+    if (row.has_value()) rows->push_back(*std::move(row));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RequestRunner::ResolveUnique(const AdmittedMutation& m,
+                                          std::vector<CurrentRow>* rows) {
+  const std::string& prefix = m.table->entry_prefixes[m.index];
+  std::string key = prefix;
+  RETURN_IF_ERROR(m.table->compiled->indexes()[m.index].layout().EncodeColumns(
+      m.mutation->target.values(), &key));
+  ASSIGN_OR_RETURN(const std::optional<std::string> entry, view_->Read(key));
+  if (!entry.has_value()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(
+      CurrentRow row,
+      view_->RowOfEntry(*m.table, m.index,
+                        std::string_view(key).substr(prefix.size()), *entry));
+  rows->push_back(std::move(row));
+  return absl::OkStatus();
+}
+
+absl::Status RequestRunner::ResolveScan(const AdmittedMutation& m,
+                                        std::vector<CurrentRow>* rows) {
+  const RowRef& target = m.mutation->target;
+  ASSIGN_OR_RETURN(const std::vector<KeyRange> ranges,
+                   m.table->compiled->indexes()[m.index].layout().Ranges(
+                       target.values(), {}, std::nullopt,
+                       services_.limits->merge_streams_max));
+  // One too many is enough to refuse, and one too many of one is two.
+  const size_t max = target.match() == RowRef::Match::kOne
+                         ? 1
+                         : services_.limits->match_rows_max;
+  std::vector<SerialView::KeyValue> entries;
+  RETURN_IF_ERROR(
+      view_->Scan(m.table->entry_prefixes[m.index], ranges, max + 1, &entries));
+  if (entries.size() > services_.limits->match_rows_max) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("mutation matches too many rows: table=", m.table->name(),
+                     " index=", target.index(), " max=", max));
+  }
+  for (const SerialView::KeyValue& entry : entries) {
+    ASSIGN_OR_RETURN(CurrentRow row, view_->RowOfEntry(*m.table, m.index,
+                                                       entry.key, entry.value));
+    rows->push_back(std::move(row));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status RequestRunner::CheckConditions(const AdmittedMutation& m,

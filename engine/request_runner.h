@@ -107,6 +107,12 @@ class RequestRunner {
   // its row key. Sets m.row's key.
   absl::StatusOr<std::optional<CurrentRow>> FindReplaced(AdmittedMutation& m);
   absl::StatusOr<std::vector<CurrentRow>> Resolve(const AdmittedMutation& m);
+  absl::Status ResolveRowKey(const AdmittedMutation& m,
+                             std::vector<CurrentRow>* rows);
+  absl::Status ResolveUnique(const AdmittedMutation& m,
+                             std::vector<CurrentRow>* rows);
+  absl::Status ResolveScan(const AdmittedMutation& m,
+                           std::vector<CurrentRow>* rows);
   absl::Status CheckConditions(const AdmittedMutation& m,
                                const CurrentRow* row) const;
   absl::Status CheckKeySize(const TableState& table, std::string_view what,

@@ -99,7 +99,12 @@ void IndexDefinition::PlanRowKey(const KeyLayout& row_key) {
       in_suffix[i] = true;
     }
   }
+  needed_.assign(field_count_, false);
   for (size_t i = 0; i < row_parts_.size(); ++i) {
+    if (sources_[i].kind == Source::Kind::kReencode ||
+        sources_[i].kind == Source::Kind::kCompute) {
+      for (const int field : row_parts_[i].inputs) needed_[field] = true;
+    }
     if (!in_suffix[i]) continue;
     sources_[i] = {Source::Kind::kSuffix, suffix_.size()};
     suffix_.push_back(i);
@@ -142,7 +147,7 @@ absl::Status IndexDefinition::DecodeFields(
   storage->reserve(index_parts.size() + suffix_parts.size());
   const auto decode = [&](const KeyPart& part,
                           std::string_view bytes) -> absl::Status {
-    if (part.computed()) return absl::OkStatus();
+    if (part.computed() || !needed_[part.inputs[0]]) return absl::OkStatus();
     ASSIGN_OR_RETURN(Value value, DecodeKeyPart(part, bytes));
     storage->push_back(std::move(value));
     ASSIGN_OR_RETURN((*fields)[part.inputs[0]],

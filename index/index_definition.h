@@ -101,7 +101,9 @@ class IndexDefinition {
   // Fields that the index reads, and the size of the table's field list.
   std::vector<int> inputs_;
   size_t field_count_ = 0;
-  bool needs_fields_ = false;  // Some source is kReencode or kCompute.
+  // By field: whether some source is made from it.
+  std::vector<bool> needed_;
+  bool needs_fields_ = false;
 };
 
 }  // namespace dovetail

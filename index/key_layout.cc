@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "dovetail/limits.h"
+#include "index/key_body.h"
 
 namespace dovetail {
 namespace {
@@ -22,36 +23,11 @@ bool OrderPreserving(const KeyPart& part) {
   return !part.computed() && part.transform != Transform::kReverse;
 }
 
-std::string_view TransformName(Transform transform) {
-  switch (transform) {
-    case Transform::kNone:
-      return "";
-    case Transform::kReverse:
-      return "reverse";
-    case Transform::kHash:
-      return "hash";
-    case Transform::kBucket:
-      return "bucket";
-    case Transform::kSalt:
-      return "salt";
-    case Transform::kSubBucket:
-      return "sub_bucket";
-    case Transform::kDecimal:
-      return "decimal";
-    case Transform::kTime32:
-      return "time32";
-    case Transform::kEnum:
-      return "enum";
-    case Transform::kVarint:
-      return "varint";
-  }
-  return "";
-}
-
 std::string PartName(const KeyPart& part) {
   const std::string paths = absl::StrJoin(part.input_paths, ",");
   if (!part.computed()) return paths;
-  return absl::StrCat(ToAbsl(TransformName(part.transform)), "(", paths, ")");
+  return absl::StrCat(ToAbsl(KeyTransformName(part.transform)), "(", paths,
+                      ")");
 }
 
 // The columns of `parts`: each field once, where it can be read back, or where
@@ -77,6 +53,14 @@ std::vector<Column> ColumnsOf(const std::vector<KeyPart>& parts) {
     }
   }
   return columns;
+}
+
+absl::StatusOr<FieldValue> BindColumn(const Column& column,
+                                      const Value& value) {
+  absl::StatusOr<FieldValue> field = ToFieldValue(value, column.type);
+  if (field.ok()) return field;
+  return absl::InvalidArgumentError(
+      absl::StrCat("column=", column.path, ": ", field.status().message()));
 }
 
 }  // namespace
@@ -132,6 +116,18 @@ absl::Status KeyLayout::Encode(std::span<const FieldValue> fields,
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status KeyLayout::EncodeColumns(const std::vector<Value>& values,
+                                      std::string* out) const {
+  DOVETAIL_CHECK(values.size() == columns_.size());
+  DOVETAIL_CHECK(salt_count_ == 0);
+  absl::InlinedVector<FieldValue, 16> fields(field_count_);
+  for (size_t i = 0; i < values.size(); ++i) {
+    ASSIGN_OR_RETURN(fields[columns_[i].field],
+                     BindColumn(columns_[i], values[i]));
+  }
+  return Encode(fields, 0, out, nullptr);
 }
 
 absl::StatusOr<KeyOffsets> KeyLayout::Split(std::string_view key) const {
@@ -258,12 +254,7 @@ absl::StatusOr<std::vector<KeyRange>> KeyLayout::Ranges(
   bound.values.resize(field_count_);
   bound.known.assign(field_count_, false);
   const auto bind = [&](const Column& column, const Value& v) -> absl::Status {
-    absl::StatusOr<FieldValue> field = ToFieldValue(v, column.type);
-    if (!field.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("column=", column.path, ": ", field.status().message()));
-    }
-    bound.values[column.field] = *field;
+    ASSIGN_OR_RETURN(bound.values[column.field], BindColumn(column, v));
     bound.known[column.field] = true;
     return absl::OkStatus();
   };
@@ -320,7 +311,8 @@ absl::StatusOr<std::vector<KeyRange>> KeyLayout::Ranges(
   if (!OrderPreserving(parts_[parts_bound])) {
     return absl::InvalidArgumentError(absl::StrCat(
         "key does not keep the order of the range column: column=", column.path,
-        " transform=", ToAbsl(TransformName(parts_[parts_bound].transform))));
+        " transform=",
+        ToAbsl(KeyTransformName(parts_[parts_bound].transform))));
   }
   for (KeyRange& r : ranges) {
     RETURN_IF_ERROR(ApplyRange(*range, parts_bound, column, &r));

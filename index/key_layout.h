@@ -59,6 +59,12 @@ class KeyLayout {
   absl::Status Encode(std::span<const FieldValue> fields, uint32_t salt,
                       std::string* out, KeyOffsets* offsets) const;
 
+  // Appends the key whose columns have these values. InvalidArgument if a
+  // value does not fit its column.
+  // REQUIRES: one value per column, salt_count() == 0.
+  absl::Status EncodeColumns(const std::vector<Value>& values,
+                             std::string* out) const;
+
   // The parts' ends in a whole encoded key. InvalidArgument if `key` is not
   // one of this layout.
   absl::StatusOr<KeyOffsets> Split(std::string_view key) const;
@@ -72,10 +78,6 @@ class KeyLayout {
   absl::StatusOr<std::vector<KeyRange>> Ranges(
       const std::vector<Value>& equal, const std::vector<Value>& any_of,
       const std::optional<Range>& range, size_t ranges_max) const;
-
-  // Whether a key holds every column, so that equal columns (and salt) mean
-  // equal keys: the last column given makes a key exact.
-  size_t column_count() const { return columns_.size(); }
 
   // The decoded parts in words: seller_id="s1" ts_ms=5. Computed parts show
   // as hash(seller_id)=0x1f2e.
