@@ -20,9 +20,11 @@ if(DOVETAIL_SANITIZE)
   add_compile_options(-fsanitize=${DOVETAIL_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${DOVETAIL_SANITIZE})
-  # Instrumented code warns where it does not otherwise.
+  # Instrumented code makes g++ warn where it does not otherwise.
   target_compile_options(dovetail_warnings INTERFACE
-    -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-tsan)
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
 endif()
 
 # dovetail_component(TARGET): one folder of the library.

@@ -57,6 +57,12 @@ class FaultyFileSystem final : public FileSystem {
     fail_at_ = n == 0 ? 0 : calls_ + n;
     fail_on_ = from_then_on;
     failure_ = std::move(status);
+    fault_reached_ = false;
+  }
+  // Whether a call has failed since FailCall.
+  bool FaultReached() const {
+    MutexLock lock(mu_);
+    return fault_reached_;
   }
   // Front-to-back reads return at most this many bytes. 0: no limit.
   void SetReadBytesMax(size_t bytes) {
@@ -166,6 +172,7 @@ class FaultyFileSystem final : public FileSystem {
   std::shared_ptr<Hook> hook_ GUARDED_BY(mu_);
   uint64_t calls_ GUARDED_BY(mu_) = 0;
   uint64_t fail_at_ GUARDED_BY(mu_) = 0;
+  bool fault_reached_ GUARDED_BY(mu_) = false;
   bool fail_on_ GUARDED_BY(mu_) = false;
   absl::Status failure_ GUARDED_BY(mu_);
   size_t read_bytes_max_ GUARDED_BY(mu_) = 0;
@@ -280,6 +287,7 @@ inline absl::Status FaultyFileSystem::Enter(std::string_view verb,
     history_.push_back(call);
     if (fail_at_ > 0 &&
         (calls_ == fail_at_ || (fail_on_ && calls_ > fail_at_))) {
+      fault_reached_ = true;
       return failure_;
     }
     hook = hook_;
