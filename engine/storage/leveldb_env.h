@@ -11,8 +11,7 @@
 // - the first failed operation on a log is the answer to every later one;
 // - the directory is synced before a sync of the manifest, which names new
 //   tables, and after CURRENT is replaced;
-// - nothing is deleted once a log, or the sync behind a new CURRENT, has
-// failed;
+// - nothing is deleted once a log, or the sync behind a new CURRENT, failed;
 // - reads go on until all bytes are there or the file ends.
 //
 // LevelDB is built without exceptions, so all overrides are noexcept: one that
