@@ -9,11 +9,15 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#define RETURN_IF_ERROR(expr)                                       \
-  do {                                                              \
-    if (absl::Status status_macro_ = (expr); !status_macro_.ok()) { \
-      return status_macro_;                                         \
-    }                                                               \
+// Names carry the line, so that one may stand inside another's lambda.
+#define RETURN_IF_ERROR(expr) \
+  DOVETAIL_RETURN_IF_ERROR_(DOVETAIL_CONCAT_(status_macro_, __LINE__), expr)
+
+#define DOVETAIL_RETURN_IF_ERROR_(tmp, expr)    \
+  do {                                          \
+    if (absl::Status tmp = (expr); !tmp.ok()) { \
+      return tmp;                               \
+    }                                           \
   } while (false)
 
 #define ASSIGN_OR_RETURN(lhs, expr)                                        \

@@ -6,6 +6,7 @@
 // The words behind a verb are taken apart here, not by CLI11: DB may be left
 // out if DOVETAIL_DB names it, which CLI11 cannot express.
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
@@ -53,6 +54,11 @@ bool IsTableName(std::string_view word) {
          word.find_first_not_of(
              "abcdefghijklmnopqrstuvwxyz"
              "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string_view::npos;
+}
+
+// "-" is a file, and -5 a number.
+bool IsOption(std::string_view word) {
+  return word.size() > 1 && word[0] == '-' && (word[1] < '0' || word[1] > '9');
 }
 
 // The words of a verb, taken from the front.
@@ -104,8 +110,7 @@ class Words {
 using Run = std::function<absl::Status(Words words, const Console&)>;
 
 struct Verb {
-  CLI::App* app = nullptr;
-  std::vector<std::string> words;
+  CLI::App* app;  // Owned by the whole command line.
   Run run;
 };
 
@@ -143,31 +148,51 @@ class CommandLine {
     AddDemo();
   }
 
-  ExitCode Main(int argc, char** argv) {
+  // `arguments` without the program's name.
+  ExitCode Main(std::vector<std::string> arguments) {
+    // Behind "--" everything is a word.
+    const auto mark = std::find(arguments.begin(), arguments.end(), "--");
+    std::vector<std::string> plain;
+    if (mark != arguments.end()) plain.assign(mark + 1, arguments.end());
+    arguments.erase(mark, arguments.end());
+    std::reverse(arguments.begin(), arguments.end());  // As CLI11 wants them.
     try {
-      app_.parse(argc, argv);
+      app_.parse(std::move(arguments));
     } catch (const CLI::ParseError& error) {
       return OnParseError(error);
     }
-    const Console console = Console::Detect(output_);
-    for (const std::unique_ptr<Verb>& verb : verbs_) {
-      if (!verb->app->parsed()) continue;
-      absl::Status status = verb->run(Words(verb->words), console);
-      const absl::Status flushed = FlushOutput();
-      if (status.ok()) status = flushed;
-      if (ExitCodeOf(status) == ExitCode::kUsage) {
-        status = WithHint(
-            status,
-            absl::StrCat("See dovetail ", verb->app->get_name(), " --help"));
-      }
-      if (!status.ok()) PrintError(console, status);
-      return ExitCodeOf(status);
+    for (const Verb& verb : verbs_) {
+      if (verb.app->parsed()) return RunVerb(verb, plain);
     }
     std::cerr << app_.help();
     return ExitCode::kUsage;
   }
 
  private:
+  ExitCode RunVerb(const Verb& verb, const std::vector<std::string>& plain) {
+    const Console console = Console::Detect(output_);
+    std::vector<std::string> words = verb.app->remaining();
+    absl::Status status;
+    for (const std::string& word : words) {
+      if (IsOption(word)) {
+        status = UsageError(absl::StrCat(
+            "no such option; a value that begins with a dash stands behind "
+            "--: option=",
+            word));
+      }
+    }
+    words.insert(words.end(), plain.begin(), plain.end());
+    if (status.ok()) status = verb.run(Words(std::move(words)), console);
+    const absl::Status flushed = FlushOutput();
+    if (status.ok()) status = flushed;
+    if (ExitCodeOf(status) == ExitCode::kUsage) {
+      status = WithHint(status, absl::StrCat("See dovetail ",
+                                             verb.app->get_name(), " --help"));
+    }
+    if (!status.ok()) PrintError(console, status);
+    return ExitCodeOf(status);
+  }
+
   ExitCode OnParseError(const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {  // --help or --version.
       app_.exit(error);
@@ -186,21 +211,17 @@ class CommandLine {
 
   CLI::App* Add(const char* name, const char* group, const char* usage,
                 const char* description, const char* examples, Run run) {
-    auto verb = std::make_unique<Verb>();
-    verb->app = app_.add_subcommand(name, description);
-    verb->app->group(group);
-    verb->app->formatter(std::make_shared<Formatter>(usage));
-    verb->app->footer(absl::StrCat("Examples:\n", examples));
-    // In this order: otherwise a word in brackets is taken for a list.
-    verb->app->add_option("words", verb->words)
-        ->expected(-1)
-        ->allow_extra_args(false)
-        ->group("");
-    verb->app->add_flag("--json", output_.json, "JSON on standard output");
-    verb->app->add_flag("-q,--quiet", output_.quiet, "No notes, no progress");
-    verb->run = std::move(run);
-    verbs_.push_back(std::move(verb));
-    return verbs_.back()->app;
+    CLI::App* app = app_.add_subcommand(name, description);
+    app->group(group);
+    app->formatter(std::make_shared<Formatter>(usage));
+    app->footer(absl::StrCat("Examples:\n", examples));
+    // What is no option is a word. A list option for them would take "[a,b]"
+    // for two.
+    app->allow_extras();
+    app->add_flag("--json", output_.json, "JSON on standard output");
+    app->add_flag("-q,--quiet", output_.quiet, "No notes, no progress");
+    verbs_.push_back({app, std::move(run)});
+    return app;
   }
 
   // An option that may be repeated, one value each time.
@@ -400,7 +421,7 @@ class CommandLine {
 
   CLI::App app_;
   OutputOptions output_;
-  std::vector<std::unique_ptr<Verb>> verbs_;
+  std::vector<Verb> verbs_;
 
   InitOptions init_;
   ImportOptions import_;
@@ -420,5 +441,6 @@ class CommandLine {
 int main(int argc, char** argv) {
   dovetail::cli::InstallInterruptHandler();
   dovetail::cli::CommandLine command_line(argc > 0 ? argv[0] : "dovetail");
-  return static_cast<int>(command_line.Main(argc, argv));
+  std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+  return static_cast<int>(command_line.Main(std::move(arguments)));
 }

@@ -159,7 +159,10 @@ class Engine {
   // Commits all of `batch` or nothing; see WriteOutcome. Blocks until then.
   //   InvalidArgument     unknown table, index or field, bytes that are no
   //                       record, a value or key over its limit
-  //   AlreadyExists       an insert of a row that exists, a unique violation
+  //   AlreadyExists       an insert of a row that exists, a unique violation,
+  //                       a put whose identity lives in one row while another
+  //                       is under its row key, a patch that would move its
+  //                       row onto another one
   //   NotFound            a patch of a row that does not exist
   //   FailedPrecondition  a precondition, an ambiguous target, a closed or
   //                       read-only engine

@@ -48,7 +48,8 @@ struct Row {
 };
 
 // Bounds of one column, in the order of its values (not of its bytes: for a
-// descending time, `min` is still the earliest). Unset: no bound.
+// descending time, `min` is still the earliest). Unset: no bound. Nulls are
+// outside of every range, and cannot be a bound.
 struct Range {
   std::optional<Value> min = {};
   std::optional<Value> max = {};
@@ -66,14 +67,18 @@ struct Range {
 //
 // Columns are the distinct fields of the layout in order; computed parts such
 // as hashes are filled in by the engine. `equal` binds the first columns,
-// `any_of` the next one, `range` the one after that.
+// `any_of` the next one, `range` the one after that. Rows come in the order of
+// the columns behind those that `equal` and `any_of` bind; rows of two values
+// of `any_of` that are equal in all of these come in a fixed, but unspecified
+// order.
 struct ScanRequest {
   std::string table = {};
   std::string index = {};  // Empty: the row key.
   std::vector<Value> equal = {};
   std::vector<Value> any_of = {};
   std::optional<Range> range = {};
-  uint64_t limit = 100;  // Rows; 0 returns none.
+  // Rows; 0 returns none, and the continuation as it was given.
+  uint64_t limit = 100;
   // From Page::continuation of the same request; `limit` may differ. Refused
   // with InvalidArgument if damaged or from another request.
   std::string continuation = {};
