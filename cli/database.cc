@@ -31,8 +31,7 @@ absl::Status ExplainOpen(const std::string& path, const absl::Status& status) {
   const absl::string_view text = status.message();
   switch (status.code()) {
     case absl::StatusCode::kFailedPrecondition:
-      if (absl::StrContains(text, "lock") ||
-          absl::StrContains(text, "another process")) {
+      if (absl::StrContains(text, "the lock is held")) {
         return WithHint(WithExitCode(named, ExitCode::kInUse),
                         "One process at a time can have it open. Wait for the "
                         "other one, or end it, and try again.");

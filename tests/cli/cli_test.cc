@@ -23,7 +23,7 @@
 #include "absl/strings/str_split.h"
 #include "cli/json_lines.h"
 #include "dovetail/engine.h"
-#include "dovetail/v1/order.pb.h"
+#include "engine/storage/store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -567,7 +567,13 @@ TEST_F(CliTest, AnInterruptFinishesTheBatchAndSaysWhereToGoOn) {
   const pid_t child =
       Start({"import", db_, "orders", fifo, "--format", "csv"}, null);
   close(null);
-  const int rows = open(fifo.c_str(), O_WRONLY);  // Returns once it reads.
+  // Opens once the child reads, whose handler is installed by then.
+  int rows = -1;
+  siginfo_t ended = {};
+  while (rows < 0 && ended.si_pid == 0) {
+    rows = open(fifo.c_str(), O_WRONLY | O_NONBLOCK);
+    ASSERT_EQ(waitid(P_PID, child, &ended, WEXITED | WNOHANG | WNOWAIT), 0);
+  }
   const std::string csv = "order_id,seller_id,ts_ms\no-1,s,1\no-2,s,2\n";
   EXPECT_EQ(write(rows, csv.data(), csv.size()),
             static_cast<ssize_t>(csv.size()));
@@ -577,6 +583,46 @@ TEST_F(CliTest, AnInterruptFinishesTheBatchAndSaysWhereToGoOn) {
   EXPECT_EQ(result.code, 130) << result.err;
   EXPECT_THAT(result.err, HasSubstr("interrupted"));
   RowCount();
+}
+
+TEST_F(CliTest, VerifyShowsDamageAndRepairSettlesIt) {
+  InitWithOrders(3);
+  {
+    // Damage is done below the engine: each index loses its first entry.
+    LevelDbStoreOptions options;
+    options.file_system = FileSystem::Posix();
+    StoreOpenReport report;
+    const auto store = OpenLevelDbStore(db_, options, &report);
+    ASSERT_TRUE(store.ok()) << store.status();
+    const auto batch = (*store)->NewBatch();
+    const auto entry = (*store)->NewIterator({});
+    for (const char space : {'\x02', '\x03'}) {
+      entry->Seek(std::string(1, space));
+      ASSERT_TRUE(entry->Valid());
+      batch->Delete(entry->key());
+    }
+    ASSERT_TRUE((*store)->Write(*batch, true).ok());
+  }
+  const Result verify = Run({"verify", db_});
+  EXPECT_EQ(verify.code, 3);
+  EXPECT_THAT(Column(verify.out, "kind"),
+              ElementsAre("missing_entry", "missing_entry"));
+  EXPECT_THAT(Column(verify.out, "row"), testing::Each(HasSubstr("\"s-1\"")));
+  EXPECT_THAT(verify.err, HasSubstr("dovetail repair"));
+  const Result json = Run({"verify", db_, "--json"});
+  EXPECT_TRUE(IsJson(json.out)) << json.out;
+
+  const Result dry = Run({"repair", db_, "--dry-run"});
+  EXPECT_EQ(dry.code, 3);
+  EXPECT_THAT(dry.err, HasSubstr("Nothing was changed"));
+  const Result unasked = Run({"repair", db_});
+  EXPECT_EQ(unasked.code, 2);
+  EXPECT_THAT(unasked.err, HasSubstr("--yes"));
+  EXPECT_EQ(Run({"verify", db_}).code, 3);
+
+  EXPECT_THAT(Run({"repair", db_, "--yes"}).err,
+              HasSubstr("added entries=2 removed entries=0"));
+  EXPECT_EQ(RowCount(), 3u);
 }
 
 TEST_F(CliTest, TheDatabaseMayComeFromTheEnvironment) {
