@@ -5,18 +5,24 @@
 // it is the store batch, each key once.
 //
 // Mark and RollBackTo undo one request without its neighbours.
+//
+// Point reads and writes go through a hash table, or, in the small groups that
+// are most of them, along the few keys there are. The order of keys costs more
+// than all of that, and few groups ask for it, so it is kept only from the
+// first scan on.
 
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
-#include "base/strings.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
 #include "engine/storage/store.h"
 
 namespace dovetail {
@@ -24,21 +30,28 @@ namespace dovetail {
 // Thread-compatible.
 class Overlay {
  public:
-  // By key; nullopt is a deletion. Transparent, so that views find strings.
-  struct Less {
+  struct Pending {
+    std::string key;
+    std::optional<std::string> value;  // nullopt: deleted.
+    bool dropped = false;              // Rolled back: as if not there.
+  };
+  // By key, so that a view of a key finds its place.
+  struct ByKey {
     using is_transparent = void;
-    bool operator()(std::string_view a, std::string_view b) const {
-      return a < b;
+    static std::string_view Key(const Pending* p) { return p->key; }
+    static std::string_view Key(std::string_view key) { return key; }
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      return Key(a) < Key(b);
     }
   };
-  using Map = absl::btree_map<std::string, std::optional<std::string>, Less>;
+  using Ordered = absl::btree_set<const Pending*, ByKey>;
 
   // The pending value of the key (nullopt: deleted), or null if the group has
   // not touched it. Valid until the next change.
   const std::optional<std::string>* Find(std::string_view key) const {
-    if (pending_.empty()) return nullptr;
-    const auto it = pending_.find(key);
-    return it == pending_.end() ? nullptr : &it->second;
+    const Pending* pending = Locate(key);
+    return pending == nullptr ? nullptr : &pending->value;
   }
 
   void Put(std::string key, std::string value) {
@@ -46,10 +59,21 @@ class Overlay {
   }
   void Delete(std::string key) { Set(std::move(key), std::nullopt); }
 
+  // What is pending, ordered by key. Valid until the next change.
+  const Ordered& InOrder() {
+    if (!keep_order_) {
+      for (const Pending& pending : pending_) {
+        if (!pending.dropped) ordered_.insert(&pending);
+      }
+      keep_order_ = true;
+    }
+    return ordered_;
+  }
+
   // The state to roll back to. Until the next Mark changes are undone to here
   // at the earliest, so what an empty overlay gets needs no undo records.
   size_t Mark() {
-    undoable_ = !pending_.empty();
+    undoable_ = live_ > 0;
     return undo_.size();
   }
   void RollBackTo(size_t mark) {
@@ -60,58 +84,99 @@ class Overlay {
     for (; undo_.size() > mark; undo_.pop_back()) {
       Undo& undo = undo_.back();
       if (undo.before.has_value()) {
-        pending_[undo.key] = *std::move(undo.before);
-      } else {
-        pending_.erase(undo.key);
+        undo.pending->value = *std::move(undo.before);
+        continue;
       }
+      if (hashed_) by_key_.erase(undo.pending->key);
+      --live_;
+      if (keep_order_) ordered_.erase(undo.pending);
+      undo.pending->dropped = true;
     }
   }
 
   void Clear() {
+    keys_before_ = pending_.size();
+    by_key_.clear();  // Gives its memory back where it is large.
+    ordered_.clear();
     pending_.clear();
     undo_.clear();
+    live_ = 0;
     bytes_ = 0;
     undoable_ = false;
+    hashed_ = false;
+    keep_order_ = false;
   }
-  bool empty() const { return pending_.empty(); }
-  const Map& pending() const { return pending_; }
   // Of keys and values put, roughly: changes that were undone still count.
   size_t bytes() const { return bytes_; }
 
   void AppendTo(StoreBatch* batch) const {
-    for (const auto& [key, value] : pending_) {
-      if (value.has_value()) {
-        batch->Put(key, *value);
+    for (const Pending& pending : pending_) {
+      if (pending.dropped) continue;
+      if (pending.value.has_value()) {
+        batch->Put(pending.key, *pending.value);
       } else {
-        batch->Delete(key);
+        batch->Delete(pending.key);
       }
     }
   }
 
  private:
   struct Undo {
-    std::string key;
+    Pending* pending;
     // What the key had before: nullopt if it was not in the overlay.
     std::optional<std::optional<std::string>> before;
   };
 
-  void Set(std::string key, std::optional<std::string> value) {
-    bytes_ += key.size() + (value ? value->size() : 0);
-    const auto [it, fresh] = pending_.try_emplace(std::move(key));
-    if (!undoable_) {
-      // An empty overlay is the state to go back to.
-    } else if (fresh) {
-      undo_.push_back({it->first, std::nullopt});
-    } else {
-      undo_.push_back({it->first, std::move(it->second)});
+  // Keys up to which looking along them beats hashing.
+  static constexpr size_t kSmall = 12;
+
+  const Pending* Locate(std::string_view key) const {
+    if (hashed_) {
+      const auto it = by_key_.find(key);
+      return it == by_key_.end() ? nullptr : it->second;
     }
-    it->second = std::move(value);
+    for (const Pending& pending : pending_) {
+      if (!pending.dropped && pending.key == key) return &pending;
+    }
+    return nullptr;
+  }
+  Pending* Locate(std::string_view key) {
+    return const_cast<Pending*>(std::as_const(*this).Locate(key));
   }
 
-  Map pending_;
+  void Set(std::string key, std::optional<std::string> value) {
+    bytes_ += key.size() + (value ? value->size() : 0);
+    if (Pending* pending = Locate(key); pending != nullptr) {
+      if (undoable_) undo_.push_back({pending, std::move(pending->value)});
+      pending->value = std::move(value);
+      return;
+    }
+    Pending* pending =
+        &pending_.emplace_back(Pending{std::move(key), std::move(value)});
+    ++live_;
+    if (hashed_) {
+      by_key_.emplace(pending->key, pending);
+    } else if (pending_.size() > kSmall) {
+      hashed_ = true;
+      by_key_.reserve(keys_before_);
+      for (Pending& p : pending_) {
+        if (!p.dropped) by_key_.emplace(p.key, &p);
+      }
+    }
+    if (keep_order_) ordered_.insert(pending);
+    if (undoable_) undo_.push_back({pending, std::nullopt});
+  }
+
+  std::deque<Pending> pending_;  // In order of arrival; addresses are stable.
+  absl::flat_hash_map<std::string_view, Pending*> by_key_;  // If hashed_.
+  Ordered ordered_;  // Only if keep_order_.
   std::vector<Undo> undo_;
-  bool undoable_ = false;
+  size_t keys_before_ = 0;  // Of the group before: this one's likely size.
+  size_t live_ = 0;         // Keys that are not dropped.
   size_t bytes_ = 0;
+  bool undoable_ = false;
+  bool hashed_ = false;
+  bool keep_order_ = false;
 };
 
 }  // namespace dovetail

@@ -2,6 +2,7 @@
 
 #include "engine/reader.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,9 +31,8 @@ const KeyLayout& LayoutOf(const TableState& table, int index) {
                    : table.compiled->indexes()[index].layout();
 }
 
-// A stored row, taken over without copying the record where it can be moved.
-absl::StatusOr<Row> MakeRow(const TableState& table, std::string_view key,
-                            std::string value) {
+absl::Status FillRow(const TableState& table, std::string_view key,
+                     std::string_view value, Row* row) {
   absl::StatusOr<StoredRow> stored = DecodeRow(value);
   if (!stored.ok()) {
     return InTable(table, {},
@@ -40,10 +40,10 @@ absl::StatusOr<Row> MakeRow(const TableState& table, std::string_view key,
                                 absl::StrCat(stored.status().message(),
                                              " row_key=", Quote(key))));
   }
-  const size_t header = value.size() - stored->record.size();
-  Row row{std::string(key), std::move(value), stored->version};
-  row.record.erase(0, header);
-  return row;
+  row->key.assign(key);
+  row->record.assign(stored->record);
+  row->version = stored->version;
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -56,21 +56,21 @@ absl::StatusOr<bool> Reader::ReadRow(const TableState& table,
   std::string value;
   ASSIGN_OR_RETURN(const bool found, state_.store->Get(options_, key, &value));
   if (!found) return false;
-  ASSIGN_OR_RETURN(*row, MakeRow(table, row_key, std::move(value)));
+  RETURN_IF_ERROR(FillRow(table, row_key, value, row));
   return true;
 }
 
-absl::StatusOr<Row> Reader::RowOfEntry(const TableState& table, int index,
-                                       std::string_view entry_key,
-                                       std::string_view entry_value) const {
+absl::Status Reader::ReadRowOfEntry(const TableState& table, int index,
+                                    std::string_view entry_key,
+                                    std::string_view entry_value,
+                                    Row* row) const {
   const IndexDefinition& definition = table.compiled->indexes()[index];
   std::string row_key;
   const absl::Status decoded =
       definition.RowKeyOf(entry_key, entry_value, &row_key);
   if (decoded.ok()) {
-    Row row;
-    ASSIGN_OR_RETURN(const bool found, ReadRow(table, row_key, &row));
-    if (found) return row;
+    ASSIGN_OR_RETURN(const bool found, ReadRow(table, row_key, row));
+    if (found) return absl::OkStatus();
   }
   return absl::DataLossError(absl::StrCat(
       decoded.ok() ? "index entry has no row" : decoded.message(),
@@ -123,12 +123,10 @@ absl::StatusOr<std::vector<Row>> Reader::GetBy(
     ASSIGN_OR_RETURN(const bool found,
                      state_.store->Get(options_, key, &value));
     if (!found) return rows;
-    ASSIGN_OR_RETURN(Row row,
-                     RowOfEntry(*table, index,
-                                std::string_view(key).substr(
-                                    table->entry_prefixes[index].size()),
-                                value));
-    rows.push_back(std::move(row));
+    RETURN_IF_ERROR(ReadRowOfEntry(
+        *table, index,
+        std::string_view(key).substr(table->entry_prefixes[index].size()),
+        value, &rows.emplace_back()));
     return rows;
   }
   ScanRequest request;
@@ -154,11 +152,11 @@ absl::StatusOr<Page> Reader::Scan(const ScanRequest& request) const {
                   limits_.merge_streams_max);
   RETURN_IF_ERROR(InTable(*table, request.index, ranges.status()));
   const std::string& space = table->prefix(index);
-  const uint64_t fingerprint = ScanFingerprint(space, *ranges);
   std::optional<ScanPosition> resume;
   if (!request.continuation.empty()) {
     ASSIGN_OR_RETURN(resume, DecodeContinuation(request.continuation,
-                                                fingerprint, ranges->size()));
+                                                ScanFingerprint(space, *ranges),
+                                                ranges->size()));
   }
 
   Page page;
@@ -167,16 +165,20 @@ absl::StatusOr<Page> Reader::Scan(const ScanRequest& request) const {
     return page;
   }
   RangeMerge merge(state_.store.get(), options_, space, *ranges, resume);
+  // Not what the limit says: it may be 2^64 - 1.
+  page.rows.reserve(std::min<uint64_t>(request.limit, 32));
   size_t bytes = 0;
   while (merge.Valid()) {
-    absl::StatusOr<Row> row =
-        index < 0 ? MakeRow(*table, merge.key(), std::string(merge.value()))
-                  : RowOfEntry(*table, index, merge.key(), merge.value());
-    RETURN_IF_ERROR(row.status());
+    Row& row = page.rows.emplace_back();
+    if (index < 0) {
+      RETURN_IF_ERROR(FillRow(*table, merge.key(), merge.value(), &row));
+    } else {
+      RETURN_IF_ERROR(
+          ReadRowOfEntry(*table, index, merge.key(), merge.value(), &row));
+      ++page.work.gets;
+    }
     ++page.work.entries;
-    if (index >= 0) ++page.work.gets;
-    bytes += row->record.size() + row->key.size() + sizeof(Row);
-    page.rows.push_back(*std::move(row));
+    bytes += row.record.size() + row.key.size() + sizeof(Row);
     if (page.rows.size() < request.limit && bytes < limits_.page_bytes_max) {
       merge.Next();
       continue;
@@ -185,7 +187,8 @@ absl::StatusOr<Page> Reader::Scan(const ScanRequest& request) const {
     const ScanPosition position{std::string(merge.suffix()), merge.stream()};
     merge.Next();
     if (merge.Valid()) {
-      page.continuation = EncodeContinuation(fingerprint, position);
+      page.continuation =
+          EncodeContinuation(ScanFingerprint(space, *ranges), position);
     }
     break;
   }

@@ -33,9 +33,9 @@ class Reader {
   // True and the row, or false if there is none under the key.
   absl::StatusOr<bool> ReadRow(const TableState& table,
                                std::string_view row_key, Row* row) const;
-  absl::StatusOr<Row> RowOfEntry(const TableState& table, int index,
-                                 std::string_view entry_key,
-                                 std::string_view entry_value) const;
+  absl::Status ReadRowOfEntry(const TableState& table, int index,
+                              std::string_view entry_key,
+                              std::string_view entry_value, Row* row) const;
 
   const internal::PublishedState& state_;
   const Limits& limits_;

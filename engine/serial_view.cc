@@ -69,25 +69,24 @@ absl::StatusOr<CurrentRow> SerialView::RowOfEntry(
 
 absl::Status SerialView::Scan(const std::string& prefix,
                               const std::vector<KeyRange>& ranges,
-                              size_t entries_max,
-                              std::vector<KeyValue>* out) const {
+                              size_t entries_max, std::vector<KeyValue>* out) {
   const std::string space_end = PrefixEnd(prefix);
   const std::unique_ptr<StoreIterator> it = store_->NewIterator({});
-  const Overlay::Map& pending = overlay_.pending();
+  const Overlay::Ordered& pending = overlay_.InOrder();
   for (const KeyRange& range : ranges) {
     const std::string begin = prefix + range.begin;
     const std::string end = range.end.empty() ? space_end : prefix + range.end;
     it->Seek(begin);
-    auto over = pending.lower_bound(begin);
+    auto over = pending.lower_bound(std::string_view(begin));
     while (out->size() < entries_max) {
       const bool stored = it->Valid() && it->key() < end;
-      const bool overlaid = over != pending.end() && over->first < end;
+      const bool overlaid = over != pending.end() && (*over)->key < end;
       if (!stored && !overlaid) break;
       // The overlay wins where both have the key.
-      if (overlaid && (!stored || over->first <= it->key())) {
-        if (stored && over->first == it->key()) it->Next();
-        if (over->second.has_value()) {
-          out->push_back({over->first.substr(prefix.size()), *over->second});
+      if (overlaid && (!stored || (*over)->key <= it->key())) {
+        if (stored && (*over)->key == it->key()) it->Next();
+        if ((*over)->value.has_value()) {
+          out->push_back({(*over)->key.substr(prefix.size()), *(*over)->value});
         }
         ++over;
       } else {

@@ -59,7 +59,7 @@ class SerialView {
   };
   absl::Status Scan(const std::string& prefix,
                     const std::vector<KeyRange>& ranges, size_t entries_max,
-                    std::vector<KeyValue>* out) const;
+                    std::vector<KeyValue>* out);
 
  private:
   Store* const store_;

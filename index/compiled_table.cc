@@ -66,6 +66,9 @@ absl::Status CheckShape(const v1::TableSchema& schema) {
   return absl::OkStatus();
 }
 
+// Most keys fit; growing a string to it costs three allocations.
+constexpr size_t kLikelyKeyBytes = 64;
+
 bool KeyHolds(const KeyLayout& layout, int field) {
   return std::any_of(
       layout.columns().begin(), layout.columns().end(),
@@ -142,6 +145,7 @@ absl::Status CompiledTable::ExtractFields(std::string_view record,
 
 absl::Status CompiledTable::EncodeKey(uint32_t salt, EncodedRow* out) const {
   out->key.clear();
+  out->key.reserve(kLikelyKeyBytes);
   out->offsets.clear();
   return row_key_.Encode(out->fields, salt, &out->key, &out->offsets);
 }

@@ -15,6 +15,9 @@ namespace {
 
 using internal::EntrySink;
 
+// By which an entry's key is likely to be longer than its row's: a status.
+constexpr size_t kLikelyExtraBytes = 16;
+
 struct Entry {
   bool present = false;
   std::string key;
@@ -27,7 +30,9 @@ absl::StatusOr<Entry> EntryOf(const EntrySink& sink, size_t index,
   const IndexDefinition& definition = sink.table().indexes()[index];
   if (row == nullptr || !definition.HasEntry(row->fields)) return entry;
   entry.present = true;
-  entry.key = std::string(sink.EntryPrefix(index));
+  const std::string_view prefix = sink.EntryPrefix(index);
+  entry.key.reserve(prefix.size() + row->key.size() + kLikelyExtraBytes);
+  entry.key = prefix;
   RETURN_IF_ERROR(definition.EncodeEntry(*row, &entry.key, &entry.value));
   return entry;
 }
