@@ -270,13 +270,17 @@ absl::StatusOr<std::optional<CurrentRow>> RequestRunner::FindReplaced(
     AdmittedMutation& m) {
   const TableState& table = *m.table;
   const CompiledTable& compiled = *table.compiled;
+  // A salt is that of the row replaced, if there is one; without salts the
+  // row key is known at once, and the identity's entry shares its parts.
+  const uint32_t salts = compiled.row_key().salt_count();
+  if (salts == 0) RETURN_IF_ERROR(compiled.EncodeKey(0, &m.row));
   std::optional<CurrentRow> owner;
   bool identity_is_new = false;
   if (const int id = compiled.identity();
       id >= 0 && compiled.indexes()[id].HasEntry(m.row.fields)) {
     const std::string& prefix = table.entry_prefixes[id];
     std::string key = prefix;
-    RETURN_IF_ERROR(compiled.indexes()[id].EncodeUniqueKey(m.row.fields, &key));
+    RETURN_IF_ERROR(compiled.indexes()[id].EncodeUniqueKey(m.row, &key));
     ASSIGN_OR_RETURN(const std::optional<std::string> entry, view_->Read(key));
     if (entry.has_value()) {
       ASSIGN_OR_RETURN(
@@ -289,15 +293,13 @@ absl::StatusOr<std::optional<CurrentRow>> RequestRunner::FindReplaced(
     }
   }
 
-  uint32_t salt = 0;
-  if (const uint32_t count = compiled.row_key().salt_count(); count != 0) {
+  if (salts != 0) {
+    auto salt = static_cast<uint32_t>(services_.random->Next64() % salts);
     if (owner.has_value()) {
       ASSIGN_OR_RETURN(salt, compiled.SaltOf(owner->key));
-    } else {
-      salt = static_cast<uint32_t>(services_.random->Next64() % count);
     }
+    RETURN_IF_ERROR(compiled.EncodeKey(salt, &m.row));
   }
-  RETURN_IF_ERROR(compiled.EncodeKey(salt, &m.row));
 
   // What holds the identity decides; whether something else is under the row
   // key is read only where it could be.

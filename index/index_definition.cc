@@ -116,9 +116,9 @@ bool IndexDefinition::HasEntry(std::span<const FieldValue> fields) const {
                                   [&](int f) { return fields[f].is_null; });
 }
 
-absl::Status IndexDefinition::EncodeEntry(const EncodedRow& row,
-                                          std::string* key,
-                                          std::string* value) const {
+// What the row key has already is copied from there.
+absl::Status IndexDefinition::EncodeParts(const EncodedRow& row,
+                                          std::string* key) const {
   const std::vector<KeyPart>& parts = layout_.parts();
   for (size_t i = 0; i < parts.size(); ++i) {
     if (same_as_row_part_[i] >= 0) {
@@ -127,15 +127,23 @@ absl::Status IndexDefinition::EncodeEntry(const EncodedRow& row,
       RETURN_IF_ERROR(AppendKeyPart(parts[i], row.fields, 0, key));
     }
   }
+  return absl::OkStatus();
+}
+
+absl::Status IndexDefinition::EncodeEntry(const EncodedRow& row,
+                                          std::string* key,
+                                          std::string* value) const {
+  RETURN_IF_ERROR(EncodeParts(row, key));
   std::string* rest = unique_ ? value : key;
   for (const size_t i : suffix_) rest->append(row.part(i));
   return absl::OkStatus();
 }
 
-absl::Status IndexDefinition::EncodeUniqueKey(
-    std::span<const FieldValue> fields, std::string* key) const {
+absl::Status IndexDefinition::EncodeUniqueKey(const EncodedRow& row,
+                                              std::string* key) const {
   DOVETAIL_CHECK(unique_);
-  return layout_.Encode(fields, 0, key, nullptr);
+  return row.key.empty() ? layout_.Encode(row.fields, 0, key, nullptr)
+                         : EncodeParts(row, key);
 }
 
 absl::Status IndexDefinition::DecodeFields(

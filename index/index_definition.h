@@ -55,9 +55,9 @@ class IndexDefinition {
   // REQUIRES: HasEntry(row.fields).
   absl::Status EncodeEntry(const EncodedRow& row, std::string* key,
                            std::string* value) const;
-  // The key alone, of a UNIQUE entry: known before the row key is.
-  absl::Status EncodeUniqueKey(std::span<const FieldValue> fields,
-                               std::string* key) const;
+  // The key alone, of a UNIQUE entry. `row.key` may be empty: then it is made
+  // from the fields only.
+  absl::Status EncodeUniqueKey(const EncodedRow& row, std::string* key) const;
 
   // Replaces `*row_key` by the key of the row that the entry is of.
   // InvalidArgument if the bytes are no entry of this index.
@@ -82,6 +82,7 @@ class IndexDefinition {
     size_t position = 0;
   };
 
+  absl::Status EncodeParts(const EncodedRow& row, std::string* key) const;
   void PlanRowKey(const KeyLayout& row_key);
   absl::Status DecodeFields(std::span<const std::string_view> index_parts,
                             std::span<const std::string_view> suffix_parts,
