@@ -5,8 +5,10 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "dovetail/write_batch.h"
+#include "engine/iterator_pool.h"
 #include "engine/schema_state.h"
 #include "engine/storage/store.h"
 
@@ -19,6 +21,20 @@ struct PublishedState {
   std::unique_ptr<StoreSnapshot> snapshot;
   std::shared_ptr<const SchemaState> schema;
   SequenceNumber sequence{};
+  // Of the snapshot; goes before it.
+  mutable IteratorPool iterators;
+
+  // An iterator on this state, to be given back with ReturnIterator.
+  std::unique_ptr<StoreIterator> BorrowIterator() const {
+    std::unique_ptr<StoreIterator> it = iterators.Take();
+    if (it != nullptr) return it;
+    StoreReadOptions options;
+    options.snapshot = snapshot.get();
+    return store->NewIterator(options);
+  }
+  void ReturnIterator(std::unique_ptr<StoreIterator> it) const {
+    iterators.Give(std::move(it));
+  }
 };
 
 }  // namespace dovetail::internal

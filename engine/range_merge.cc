@@ -7,11 +7,11 @@
 
 namespace dovetail {
 
-RangeMerge::RangeMerge(Store* store, const StoreReadOptions& options,
+RangeMerge::RangeMerge(const internal::PublishedState& state,
                        std::string_view space_prefix,
                        const std::vector<KeyRange>& ranges,
                        const std::optional<ScanPosition>& resume)
-    : space_bytes_(space_prefix.size()) {
+    : state_(state), space_bytes_(space_prefix.size()) {
   const std::string space(space_prefix);
   const std::string space_end = PrefixEnd(space);
   streams_.reserve(ranges.size());
@@ -19,7 +19,7 @@ RangeMerge::RangeMerge(Store* store, const StoreReadOptions& options,
   for (uint32_t i = 0; i < ranges.size(); ++i) {
     const KeyRange& range = ranges[i];
     Stream stream;
-    stream.it = store->NewIterator(options);
+    stream.it = state_.BorrowIterator();
     stream.end = range.end.empty() ? space_end : space + range.end;
     stream.prefix_bytes = space.size() + range.prefix.size();
     std::string begin = space + range.begin;
@@ -36,6 +36,10 @@ RangeMerge::RangeMerge(Store* store, const StoreReadOptions& options,
   }
   const auto after = [this](uint32_t a, uint32_t b) { return After(a, b); };
   std::make_heap(heap_.begin(), heap_.end(), after);
+}
+
+RangeMerge::~RangeMerge() {
+  for (Stream& stream : streams_) state_.ReturnIterator(std::move(stream.it));
 }
 
 bool RangeMerge::InRange(Stream& stream) {

@@ -15,18 +15,22 @@
 
 #include "absl/status/status.h"
 #include "engine/continuation.h"
+#include "engine/published_state.h"
 #include "engine/storage/store.h"
 #include "index/key_layout.h"
 
 namespace dovetail {
 
-// Thread-compatible. The store and its snapshot must outlive it.
+// Thread-compatible. The state must outlive it.
 class RangeMerge {
  public:
   // Positions at the first key, or, after `resume`, at the one behind it.
-  RangeMerge(Store* store, const StoreReadOptions& options,
+  RangeMerge(const internal::PublishedState& state,
              std::string_view space_prefix, const std::vector<KeyRange>& ranges,
              const std::optional<ScanPosition>& resume);
+  ~RangeMerge();
+  RangeMerge(const RangeMerge&) = delete;
+  RangeMerge& operator=(const RangeMerge&) = delete;
 
   // False at the end and after an error; status() tells which.
   bool Valid() const { return !heap_.empty() && status_.ok(); }
@@ -53,6 +57,7 @@ class RangeMerge {
   // For a min-heap by suffix, then stream.
   bool After(uint32_t a, uint32_t b) const;
 
+  const internal::PublishedState& state_;
   const size_t space_bytes_;
   std::vector<Stream> streams_;
   std::vector<uint32_t> heap_;  // Of streams that are in their range.

@@ -30,12 +30,18 @@ class Reader {
   absl::StatusOr<Page> Scan(const ScanRequest& request) const;
 
  private:
+  class RowFetcher;
+
   // True and the row, or false if there is none under the key.
   absl::StatusOr<bool> ReadRow(const TableState& table,
                                std::string_view row_key, Row* row) const;
   absl::Status ReadRowOfEntry(const TableState& table, int index,
                               std::string_view entry_key,
                               std::string_view entry_value, Row* row) const;
+  // DataLoss: the entry does not decode, or has no row.
+  absl::Status NoRow(const TableState& table, int index,
+                     std::string_view entry_key,
+                     const absl::Status& decoded) const;
 
   const internal::PublishedState& state_;
   const Limits& limits_;
