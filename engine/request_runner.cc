@@ -144,6 +144,8 @@ absl::StatusOr<std::vector<CurrentRow>> RequestRunner::Resolve(
     RETURN_IF_ERROR(ResolveRowKey(m, &rows));
   } else {
     const IndexDefinition& index = m.table->compiled->indexes()[m.index];
+    RETURN_IF_ERROR(
+        maintenance_.CheckSettled(m.table->entry_prefixes[m.index]));
     const bool point = index.unique() && target.values().size() ==
                                              index.layout().columns().size();
     RETURN_IF_ERROR(point ? ResolveUnique(m, &rows) : ResolveScan(m, &rows));

@@ -146,13 +146,24 @@ absl::Status IndexMaintenance::DeleteUnique(EntrySink& sink, size_t index,
   return absl::OkStatus();
 }
 
+absl::Status IndexMaintenance::Violation(const Contested& contested) {
+  return absl::AlreadyExistsError(absl::StrCat(
+      "unique violation, another row has these values: ", contested.what,
+      contested.added_by.empty() ? "" : " added_by_observer=",
+      contested.added_by));
+}
+
+absl::Status IndexMaintenance::CheckSettled(
+    std::string_view entry_prefix) const {
+  for (const auto& [key, contested] : contested_) {
+    if (key.starts_with(entry_prefix)) return Violation(contested);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status IndexMaintenance::PreBatchMutate(HookContext&,
                                               const std::vector<RowChange>&) {
-  if (contested_.empty()) return absl::OkStatus();
-  const Contested& first = contested_.begin()->second;
-  return absl::AlreadyExistsError(absl::StrCat(
-      "unique violation, another row has these values: ", first.what,
-      first.added_by.empty() ? "" : " added_by_observer=", first.added_by));
+  return CheckSettled({});
 }
 
 void IndexMaintenance::PostBatchMutateIndispensably(const absl::Status&) {

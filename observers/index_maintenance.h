@@ -34,6 +34,11 @@ class IndexMaintenance final : public Observer {
                               const std::vector<RowChange>& changes) override;
   void PostBatchMutateIndispensably(const absl::Status& outcome) override;
 
+  // AlreadyExists if, at this point of the request, two rows claim one entry
+  // among those whose store keys start with `entry_prefix`: a look-up there
+  // would find only one of them.
+  absl::Status CheckSettled(std::string_view entry_prefix) const;
+
  private:
   // A row that claims a unique entry which now has another owner's value.
   struct Displaced {
@@ -45,6 +50,7 @@ class IndexMaintenance final : public Observer {
     std::vector<Displaced> displaced;
   };
 
+  static absl::Status Violation(const Contested& contested);
   absl::Status Maintain(internal::EntrySink& sink, std::string_view added_by);
   absl::Status PutUnique(internal::EntrySink& sink, size_t index,
                          std::string key, std::string value,

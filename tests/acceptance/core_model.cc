@@ -27,6 +27,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "dovetail/engine.h"
 #include "tests/acceptance/model_requests.h"
@@ -292,7 +293,12 @@ absl::Status ModelRun::Replay(std::vector<ThreadResult> results) {
           " request=", Describe(logged.batch),
           " model=", applied.status().ToString()));
     }
-    checks_.That(*applied == logged.rows_changed, "rows changed");
+    checks_.That(
+        *applied == logged.rows_changed,
+        absl::StrCat("rows changed: sequence=", logged.sequence,
+                     " engine=", absl::StrJoin(logged.rows_changed, ","),
+                     " model=", absl::StrJoin(*applied, ","),
+                     " request=", Describe(logged.batch)));
   }
   return absl::OkStatus();
 }

@@ -435,6 +435,21 @@ class SplitOrdersTest : public EngineTest {
   }
 };
 
+TEST_F(SplitOrdersTest, ALookUpAmongRowsThatShareAUniqueValueIsRefused) {
+  ASSERT_THAT(Put(MakeOrder("o-1", "a", 1)), IsOk());
+  ASSERT_THAT(Put(MakeOrder("o-1", "b", 2)), IsOk());
+  v1::Order same_seller;
+  same_seller.set_seller_id("c");
+  const RowRef all = RowRef::By("by_order_id", {"o-1"}, RowRef::Match::kAll);
+  // Both rows claim (o-1, c) now, and the index has room for one.
+  EXPECT_THAT(engine().Write({}, WriteBatch()
+                                     .Patch("orders", all, Bytes(same_seller),
+                                            {"seller_id"})
+                                     .Delete("orders", all)),
+              StatusIs(StatusCode::kAlreadyExists, "mutation 2"));
+  EXPECT_THAT(ById("o-1").size(), 2u);
+}
+
 TEST_F(SplitOrdersTest, OneIdBringsAllItsSellersAndOneChangeReachesAll) {
   ASSERT_THAT(Put(MakeOrder("o-1", "a", 1)), IsOk());
   ASSERT_THAT(Put(MakeOrder("o-1", "b", 1)), IsOk());
