@@ -61,16 +61,6 @@ absl::StatusOr<bool> Reader::ReadRow(const TableState& table,
   return true;
 }
 
-absl::Status Reader::NoRow(const TableState& table, int index,
-                           std::string_view entry_key,
-                           const absl::Status& decoded) const {
-  const IndexDefinition& definition = table.compiled->indexes()[index];
-  return absl::DataLossError(absl::StrCat(
-      decoded.ok() ? "index entry has no row" : decoded.message(),
-      "; run verify and repair: table=", table.name(),
-      " index=", definition.name(), " entry_key=", Quote(entry_key)));
-}
-
 absl::Status Reader::ReadRowOfEntry(const TableState& table, int index,
                                     std::string_view entry_key,
                                     std::string_view entry_value,
@@ -78,9 +68,10 @@ absl::Status Reader::ReadRowOfEntry(const TableState& table, int index,
   std::string row_key;
   const absl::Status decoded = table.compiled->indexes()[index].RowKeyOf(
       entry_key, entry_value, &row_key);
-  if (!decoded.ok()) return NoRow(table, index, entry_key, decoded);
+  if (!decoded.ok()) return EntryWithoutRow(table, index, entry_key, decoded);
   ASSIGN_OR_RETURN(const bool found, ReadRow(table, row_key, row));
-  return found ? absl::OkStatus() : NoRow(table, index, entry_key, decoded);
+  return found ? absl::OkStatus()
+               : EntryWithoutRow(table, index, entry_key, decoded);
 }
 
 // The second hop of a scan. Entries of one seller and status lead to rows that
@@ -101,7 +92,8 @@ class Reader::RowFetcher {
                      std::string_view entry_value, Row* row, Work* work) {
     const absl::Status decoded = table_.compiled->indexes()[index].RowKeyOf(
         entry_key, entry_value, &row_key_);
-    if (!decoded.ok()) return reader_.NoRow(table_, index, entry_key, decoded);
+    if (!decoded.ok())
+      return EntryWithoutRow(table_, index, entry_key, decoded);
     bool found = false;
     if (first_ || misses_ >= kMissesMax) {
       // The first row alone may be all there is.
@@ -112,7 +104,7 @@ class Reader::RowFetcher {
       ASSIGN_OR_RETURN(found, Step(row, work));
     }
     return found ? absl::OkStatus()
-                 : reader_.NoRow(table_, index, entry_key, decoded);
+                 : EntryWithoutRow(table_, index, entry_key, decoded);
   }
 
  private:

@@ -38,10 +38,6 @@ class Reader {
   absl::Status ReadRowOfEntry(const TableState& table, int index,
                               std::string_view entry_key,
                               std::string_view entry_value, Row* row) const;
-  // DataLoss: the entry does not decode, or has no row.
-  absl::Status NoRow(const TableState& table, int index,
-                     std::string_view entry_key,
-                     const absl::Status& decoded) const;
 
   const internal::PublishedState& state_;
   const Limits& limits_;

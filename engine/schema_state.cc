@@ -107,6 +107,16 @@ absl::StatusOr<int> FindIndex(const TableState& table, std::string_view index) {
                     })));
 }
 
+absl::Status EntryWithoutRow(const TableState& table, int index,
+                             std::string_view entry_key,
+                             const absl::Status& decoded) {
+  return absl::DataLossError(
+      absl::StrCat(decoded.ok() ? "index entry has no row" : decoded.message(),
+                   "; run verify and repair: table=", table.name(),
+                   " index=", table.compiled->indexes()[index].name(),
+                   " entry_key=", Quote(entry_key)));
+}
+
 v1::Catalog EmptyCatalog() {
   v1::Catalog catalog;
   catalog.set_format_version(kFormatVersion);

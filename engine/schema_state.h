@@ -65,6 +65,12 @@ class SchemaState {
 // NotFound lists the indexes there are.
 absl::StatusOr<int> FindIndex(const TableState& table, std::string_view index);
 
+// DataLoss: the entry of index `index` has no row, or, if `decoded` is not OK,
+// is no entry. Says what to run.
+absl::Status EntryWithoutRow(const TableState& table, int index,
+                             std::string_view entry_key,
+                             const absl::Status& decoded);
+
 // The catalog of a database that holds nothing yet.
 v1::Catalog EmptyCatalog();
 

@@ -61,10 +61,7 @@ absl::StatusOr<CurrentRow> SerialView::RowOfEntry(
     ASSIGN_OR_RETURN(std::optional<CurrentRow> row, ReadRow(table, row_key));
     if (row.has_value()) return *std::move(row);
   }
-  return absl::DataLossError(absl::StrCat(
-      decoded.ok() ? "index entry has no row" : decoded.message(),
-      "; run verify and repair: table=", table.name(),
-      " index=", definition.name(), " entry_key=", Quote(entry_key)));
+  return EntryWithoutRow(table, index, entry_key, decoded);
 }
 
 absl::Status SerialView::Scan(const std::string& prefix,
