@@ -28,10 +28,12 @@ Schema OrdersSchema() {
   return schema;
 }
 
-absl::Status Parse(const Row& row, BenchOrder* order) {
-  if (order->ParseFromString(row.record)) return absl::OkStatus();
-  return absl::DataLossError(
-      absl::StrCat("row is no order: key=", Quote(row.key)));
+absl::Status Parse(std::string_view key, std::string_view record,
+                   BenchOrder* order) {
+  if (order->ParseFromArray(record.data(), static_cast<int>(record.size()))) {
+    return absl::OkStatus();
+  }
+  return absl::DataLossError(absl::StrCat("row is no order: key=", Quote(key)));
 }
 
 class DovetailSession : public OrderSession {
@@ -60,7 +62,7 @@ class DovetailSession : public OrderSession {
     ASSIGN_OR_RETURN(const std::vector<Row> rows,
                      engine_->GetBy({}, kTable, "by_id", {id}));
     if (rows.empty()) return absl::NotFoundError("no such order");
-    return Parse(rows[0], order);
+    return Parse(rows[0].key, rows[0].record, order);
   }
 
   absl::StatusOr<size_t> Newest(const std::string& seller, int32_t status,
@@ -73,18 +75,21 @@ class DovetailSession : public OrderSession {
       request.index = "by_status";
       request.equal.emplace_back(status);
     }
+    request.limit = limit;
     size_t count = 0;
-    do {
-      request.limit = limit - count;
-      ASSIGN_OR_RETURN(Page page, engine_->Scan({}, request));
-      if (orders->size() < count + page.rows.size()) {
-        orders->resize(count + page.rows.size());
-      }
-      for (const Row& row : page.rows) {
-        RETURN_IF_ERROR(Parse(row, &(*orders)[count++]));
-      }
-      request.continuation = std::move(page.continuation);
-    } while (count < limit && !request.continuation.empty());
+    absl::Status parsed;
+    RETURN_IF_ERROR(engine_
+                        ->ForEach({}, request,
+                                  [&](const RowView& row) {
+                                    if (orders->size() == count) {
+                                      orders->emplace_back();
+                                    }
+                                    parsed = Parse(row.key, row.record,
+                                                   &(*orders)[count++]);
+                                    return parsed.ok();
+                                  })
+                        .status());
+    RETURN_IF_ERROR(parsed);
     return count;
   }
 

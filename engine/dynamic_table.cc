@@ -109,7 +109,7 @@ absl::StatusOr<std::unique_ptr<Message>> DynamicTable::Parse(
     const Row& row) const {
   std::unique_ptr<Message> record = NewRecord();
   if (!record->ParseFromString(row.record)) {
-    return internal::RecordDoesNotParse(name(), row);
+    return internal::RecordDoesNotParse(name(), row.key);
   }
   return record;
 }

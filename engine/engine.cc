@@ -2,6 +2,7 @@
 
 #include "dovetail/engine.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -235,14 +236,34 @@ absl::StatusOr<std::vector<Row>> Engine::GetBy(
 
 absl::StatusOr<Page> Engine::Scan(const ReadOptions& options,
                                   const ScanRequest& request) {
+  Page page;
+  // Not what the limit says: it may be 2^64 - 1.
+  page.rows.reserve(std::min<uint64_t>(request.limit, 32));
+  size_t bytes = 0;
+  ASSIGN_OR_RETURN(
+      static_cast<ScanEnd&>(page),
+      ForEach(options, request, [&](const RowView& row) {
+        page.rows.push_back(
+            {std::string(row.key), std::string(row.record), row.version});
+        bytes += row.record.size() + row.key.size() + sizeof(Row);
+        return bytes < limits().page_bytes_max;
+      }));
+  return page;
+}
+
+absl::StatusOr<ScanEnd> Engine::ForEach(const ReadOptions& options,
+                                        const ScanRequest& request,
+                                        RowVisitor visit) {
   RETURN_IF_ERROR(impl_->CheckUsable());
   const auto state = impl_->StateOf(
       options.snapshot, options.snapshot ? options.snapshot->state_ : nullptr);
   return impl_->Observed(
       kPreScan, kPostScan, "PreScan", "PostScan",
       ReadEvent{request.table, request.index, request.equal},
-      [&] { return Reader(*state, impl_->options.limits).Scan(request); },
-      [](const Page& page) { return uint64_t{page.rows.size()}; });
+      [&] {
+        return Reader(*state, impl_->options.limits).ForEach(request, visit);
+      },
+      [](const ScanEnd& end) { return end.work.entries; });
 }
 
 absl::StatusOr<Snapshot> Engine::GetSnapshot() {
@@ -313,6 +334,8 @@ absl::StatusOr<Stats> Engine::GetStats() {
   stats.store = impl_->store->Report();
   return stats;
 }
+
+const Limits& Engine::limits() const { return impl_->options.limits; }
 
 const OpenReport& Engine::open_report() const { return impl_->open_report; }
 

@@ -32,46 +32,29 @@ const KeyLayout& LayoutOf(const TableState& table, int index) {
                    : table.compiled->indexes()[index].layout();
 }
 
-absl::Status FillRow(const TableState& table, std::string_view key,
-                     std::string_view value, Row* row) {
+absl::StatusOr<RowView> View(const TableState& table, std::string_view key,
+                             std::string_view value) {
   absl::StatusOr<StoredRow> stored = DecodeRow(value);
-  if (!stored.ok()) {
-    return InTable(table, {},
-                   absl::Status(stored.status().code(),
-                                absl::StrCat(stored.status().message(),
-                                             " row_key=", Quote(key))));
-  }
-  row->key.assign(key);
-  row->record.assign(stored->record);
-  row->version = stored->version;
-  return absl::OkStatus();
+  if (stored.ok()) return RowView{key, stored->record, stored->version};
+  return InTable(table, {},
+                 absl::Status(stored.status().code(),
+                              absl::StrCat(stored.status().message(),
+                                           " row_key=", Quote(key))));
+}
+
+Row CopyOf(const RowView& row) {
+  return {std::string(row.key), std::string(row.record), row.version};
 }
 
 }  // namespace
 
 absl::StatusOr<bool> Reader::ReadRow(const TableState& table,
-                                     std::string_view row_key, Row* row) const {
+                                     std::string_view row_key,
+                                     std::string* value) const {
   std::string key;
   key.reserve(table.rows_prefix.size() + row_key.size());
   key.append(table.rows_prefix).append(row_key);
-  std::string value;
-  ASSIGN_OR_RETURN(const bool found, state_.store->Get(options_, key, &value));
-  if (!found) return false;
-  RETURN_IF_ERROR(FillRow(table, row_key, value, row));
-  return true;
-}
-
-absl::Status Reader::ReadRowOfEntry(const TableState& table, int index,
-                                    std::string_view entry_key,
-                                    std::string_view entry_value,
-                                    Row* row) const {
-  std::string row_key;
-  const absl::Status decoded = table.compiled->indexes()[index].RowKeyOf(
-      entry_key, entry_value, &row_key);
-  if (!decoded.ok()) return EntryWithoutRow(table, index, entry_key, decoded);
-  ASSIGN_OR_RETURN(const bool found, ReadRow(table, row_key, row));
-  return found ? absl::OkStatus()
-               : EntryWithoutRow(table, index, entry_key, decoded);
+  return state_.store->Get(options_, key, value);
 }
 
 // The second hop of a scan. Entries of one seller and status lead to rows that
@@ -88,30 +71,35 @@ class Reader::RowFetcher {
   RowFetcher(const RowFetcher&) = delete;
   RowFetcher& operator=(const RowFetcher&) = delete;
 
-  absl::Status Fetch(int index, std::string_view entry_key,
-                     std::string_view entry_value, Row* row, Work* work) {
+  // The row is valid until the next call.
+  absl::StatusOr<RowView> Fetch(int index, std::string_view entry_key,
+                                std::string_view entry_value, Work* work) {
     const absl::Status decoded = table_.compiled->indexes()[index].RowKeyOf(
         entry_key, entry_value, &row_key_);
-    if (!decoded.ok())
+    if (!decoded.ok()) {
       return EntryWithoutRow(table_, index, entry_key, decoded);
+    }
+    std::string_view row;
     bool found = false;
     if (first_ || misses_ >= kMissesMax) {
       // The first row alone may be all there is.
       first_ = false;
       ++work->gets;
-      ASSIGN_OR_RETURN(found, reader_.ReadRow(table_, row_key_, row));
+      ASSIGN_OR_RETURN(found, reader_.ReadRow(table_, row_key_, &value_));
+      row = value_;
     } else {
-      ASSIGN_OR_RETURN(found, Step(row, work));
+      ASSIGN_OR_RETURN(found, Step(work));
+      if (found) row = it_->value();
     }
-    return found ? absl::OkStatus()
-                 : EntryWithoutRow(table_, index, entry_key, decoded);
+    if (!found) return EntryWithoutRow(table_, index, entry_key, decoded);
+    return View(table_, row_key_, row);
   }
 
  private:
   static constexpr int kStepsMax = 8;
   static constexpr int kMissesMax = 2;
 
-  absl::StatusOr<bool> Step(Row* row, Work* work) {
+  absl::StatusOr<bool> Step(Work* work) {
     key_.assign(table_.rows_prefix).append(row_key_);
     const bool fresh = it_ == nullptr;
     if (fresh) it_ = reader_.state_.BorrowIterator();
@@ -126,9 +114,7 @@ class Reader::RowFetcher {
       ++work->seeks;
     }
     RETURN_IF_ERROR(it_->status());
-    if (!it_->Valid() || it_->key() != key_) return false;
-    RETURN_IF_ERROR(FillRow(table_, row_key_, it_->value(), row));
-    return true;
+    return it_->Valid() && it_->key() == key_;
   }
 
   const Reader& reader_;
@@ -136,6 +122,7 @@ class Reader::RowFetcher {
   std::unique_ptr<StoreIterator> it_;
   std::string row_key_;
   std::string key_;
+  std::string value_;
   bool first_ = true;
   int misses_ = 0;
 };
@@ -152,10 +139,13 @@ absl::StatusOr<Row> Reader::Get(std::string_view table_name,
   absl::StatusOr<std::vector<KeyRange>> candidates =
       layout.Ranges(key, {}, std::nullopt, limits_.merge_streams_max);
   RETURN_IF_ERROR(InTable(*table, {}, candidates.status()));
+  std::string value;
   for (const KeyRange& candidate : *candidates) {
-    Row row;
-    ASSIGN_OR_RETURN(const bool found, ReadRow(*table, candidate.prefix, &row));
-    if (found) return row;
+    ASSIGN_OR_RETURN(const bool found,
+                     ReadRow(*table, candidate.prefix, &value));
+    if (!found) continue;
+    ASSIGN_OR_RETURN(const RowView row, View(*table, candidate.prefix, value));
+    return CopyOf(row);
   }
   return absl::NotFoundError(absl::StrCat(
       "no such row: table=", table->name(), " ",
@@ -185,10 +175,14 @@ absl::StatusOr<std::vector<Row>> Reader::GetBy(
     ASSIGN_OR_RETURN(const bool found,
                      state_.store->Get(options_, key, &value));
     if (!found) return rows;
-    RETURN_IF_ERROR(ReadRowOfEntry(
-        *table, index,
-        std::string_view(key).substr(table->entry_prefixes[index].size()),
-        value, &rows.emplace_back()));
+    RowFetcher fetcher(*this, *table);
+    Work work;
+    ASSIGN_OR_RETURN(const RowView row,
+                     fetcher.Fetch(index,
+                                   std::string_view(key).substr(
+                                       table->entry_prefixes[index].size()),
+                                   value, &work));
+    rows.push_back(CopyOf(row));
     return rows;
   }
   ScanRequest request;
@@ -196,16 +190,22 @@ absl::StatusOr<std::vector<Row>> Reader::GetBy(
   request.index = std::string(index_name);
   request.equal = values;
   request.limit = limits_.match_rows_max + 1;
-  ASSIGN_OR_RETURN(Page page, Scan(request));
-  if (page.rows.size() > limits_.match_rows_max || !page.continuation.empty()) {
+  size_t bytes = 0;
+  ASSIGN_OR_RETURN(const ScanEnd end, ForEach(request, [&](const RowView& row) {
+                     rows.push_back(CopyOf(row));
+                     bytes += row.record.size() + row.key.size() + sizeof(Row);
+                     return bytes < limits_.page_bytes_max;
+                   }));
+  if (rows.size() > limits_.match_rows_max || !end.continuation.empty()) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "too many rows match; use Scan: table=", table->name(),
         " index=", ToAbsl(index_name), " max=", limits_.match_rows_max));
   }
-  return std::move(page.rows);
+  return rows;
 }
 
-absl::StatusOr<Page> Reader::Scan(const ScanRequest& request) const {
+absl::StatusOr<ScanEnd> Reader::ForEach(const ScanRequest& request,
+                                        RowVisitor visit) const {
   ASSIGN_OR_RETURN(const TableState* table, state_.schema->Find(request.table));
   ASSIGN_OR_RETURN(const int index, FindIndex(*table, request.index));
   absl::StatusOr<std::vector<KeyRange>> ranges =
@@ -221,42 +221,35 @@ absl::StatusOr<Page> Reader::Scan(const ScanRequest& request) const {
                                                 ranges->size()));
   }
 
-  Page page;
+  ScanEnd end;
   if (request.limit == 0) {
-    page.continuation = request.continuation;
-    return page;
+    end.continuation = request.continuation;
+    return end;
   }
   RangeMerge merge(state_, space, *ranges, resume);
   RowFetcher rows(*this, *table);
-  // Not what the limit says: it may be 2^64 - 1.
-  page.rows.reserve(std::min<uint64_t>(request.limit, 32));
-  size_t bytes = 0;
   while (merge.Valid()) {
-    Row& row = page.rows.emplace_back();
-    if (index < 0) {
-      RETURN_IF_ERROR(FillRow(*table, merge.key(), merge.value(), &row));
-    } else {
-      RETURN_IF_ERROR(
-          rows.Fetch(index, merge.key(), merge.value(), &row, &page.work));
-    }
-    ++page.work.entries;
-    bytes += row.record.size() + row.key.size() + sizeof(Row);
-    if (page.rows.size() < request.limit && bytes < limits_.page_bytes_max) {
+    ASSIGN_OR_RETURN(
+        const RowView row,
+        index < 0 ? View(*table, merge.key(), merge.value())
+                  : rows.Fetch(index, merge.key(), merge.value(), &end.work));
+    ++end.work.entries;
+    if (visit(row) && end.work.entries < request.limit) {
       merge.Next();
       continue;
     }
-    // The page is full; there is a continuation if there is more.
+    // There is a continuation if there is more.
     const ScanPosition position{std::string(merge.suffix()), merge.stream()};
     merge.Next();
     if (merge.Valid()) {
-      page.continuation =
+      end.continuation =
           EncodeContinuation(ScanFingerprint(space, *ranges), position);
     }
     break;
   }
   RETURN_IF_ERROR(merge.status());
-  page.work.seeks += merge.seeks();
-  return page;
+  end.work.seeks += merge.seeks();
+  return end;
 }
 
 }  // namespace dovetail

@@ -27,17 +27,16 @@ class Reader {
   absl::StatusOr<std::vector<Row>> GetBy(
       std::string_view table, std::string_view index,
       const std::vector<Value>& values) const;
-  absl::StatusOr<Page> Scan(const ScanRequest& request) const;
+  absl::StatusOr<ScanEnd> ForEach(const ScanRequest& request,
+                                  RowVisitor visit) const;
 
  private:
   class RowFetcher;
 
-  // True and the row, or false if there is none under the key.
+  // False if there is no row under the key.
   absl::StatusOr<bool> ReadRow(const TableState& table,
-                               std::string_view row_key, Row* row) const;
-  absl::Status ReadRowOfEntry(const TableState& table, int index,
-                              std::string_view entry_key,
-                              std::string_view entry_value, Row* row) const;
+                               std::string_view row_key,
+                               std::string* value) const;
 
   const internal::PublishedState& state_;
   const Limits& limits_;

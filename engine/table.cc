@@ -22,10 +22,11 @@ absl::Status CheckRecordType(Engine& engine, std::string_view table,
       absl::StrCat("no such table: table=", Quote(table)));
 }
 
-absl::Status RecordDoesNotParse(std::string_view table, const Row& row) {
+absl::Status RecordDoesNotParse(std::string_view table,
+                                std::string_view row_key) {
   return absl::DataLossError(absl::StrCat(
       "stored record does not parse; run verify: table=", ToAbsl(table),
-      " row_key=", Quote(row.key)));
+      " row_key=", Quote(row_key)));
 }
 
 }  // namespace dovetail::internal

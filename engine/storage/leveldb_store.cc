@@ -59,15 +59,29 @@ class LevelDbIterator final : public StoreIterator {
  public:
   explicit LevelDbIterator(leveldb::Iterator* it) : it_(it) {}
 
-  void Seek(std::string_view key) override { it_->Seek(ToSlice(key)); }
-  void Next() override { it_->Next(); }
-  bool Valid() const override { return it_->Valid(); }
-  std::string_view key() const override { return ToStd(it_->key()); }
+  void Seek(std::string_view key) override {
+    it_->Seek(ToSlice(key));
+    Update();
+  }
+  void Next() override {
+    it_->Next();
+    Update();
+  }
+  bool Valid() const override { return valid_; }
+  std::string_view key() const override { return key_; }
   std::string_view value() const override { return ToStd(it_->value()); }
   absl::Status status() const override { return FromLevelDb(it_->status()); }
 
  private:
+  // LevelDB goes through four layers for each; a merge asks again and again.
+  void Update() {
+    valid_ = it_->Valid();
+    if (valid_) key_ = ToStd(it_->key());
+  }
+
   const std::unique_ptr<leveldb::Iterator> it_;
+  bool valid_ = false;
+  std::string_view key_;
 };
 
 class LevelDbStore final : public Store {

@@ -188,6 +188,11 @@ class Engine {
   absl::StatusOr<Page> Scan(const ReadOptions& options,
                             const ScanRequest& request);
 
+  // The same without copies and without Limits::page_bytes_max: `visit` sees
+  // each row on the calling thread.
+  absl::StatusOr<ScanEnd> ForEach(const ReadOptions& options,
+                                  const ScanRequest& request, RowVisitor visit);
+
   absl::StatusOr<Snapshot> GetSnapshot();
 
   // Reads everything once and compares; memory stays bounded, writers are not
@@ -208,6 +213,7 @@ class Engine {
 
   absl::StatusOr<Stats> GetStats();
   const OpenReport& open_report() const;
+  const Limits& limits() const;
 
  private:
   class Impl;

@@ -9,9 +9,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "dovetail/value.h"
 #include "dovetail/write_batch.h"
 
@@ -46,6 +48,17 @@ struct Row {
   std::string record;      // Serialized, as written, unknown fields included.
   SequenceNumber version;  // Of the request that last wrote it.
 };
+
+// A row where it lies. The views hold until the call they are passed to
+// returns.
+struct RowView {
+  std::string_view key;
+  std::string_view record;
+  SequenceNumber version;
+};
+// Sees one row after the other; false ends the scan behind this row. Must not
+// throw. May read from the engine.
+using RowVisitor = absl::FunctionRef<bool(const RowView&)>;
 
 // Bounds of one column, in the order of its values (not of its bytes: for a
 // descending time, `min` is still the earliest). Unset: no bound. Nulls are
@@ -91,13 +104,17 @@ struct Work {
   uint64_t gets = 0;     // Point reads.
 };
 
-struct Page {
-  std::vector<Row> rows;
+// Where a scan stopped.
+struct ScanEnd {
   // Hands the rest of the request to a later call; empty at the end. Valid
   // across restarts and changes of the data: rows that exist throughout are
   // neither repeated nor skipped.
   std::string continuation;
   Work work;
+};
+
+struct Page : ScanEnd {
+  std::vector<Row> rows;
 };
 
 }  // namespace dovetail

@@ -25,7 +25,8 @@ namespace internal {
 absl::Status CheckRecordType(Engine& engine, std::string_view table,
                              std::string_view full_name);
 // DataLoss: the stored bytes of `row` are not a record of its table.
-absl::Status RecordDoesNotParse(std::string_view table, const Row& row);
+absl::Status RecordDoesNotParse(std::string_view table,
+                                std::string_view row_key);
 }  // namespace internal
 
 // A page of records; see Page.
@@ -73,25 +74,57 @@ class Table {
                         const ReadOptions& o = {}) const {
     absl::StatusOr<Row> row = engine_->Get(o, name_, key);
     if (!row.ok()) return row.status();
-    return Parse(*row);
+    T record;
+    absl::Status parsed = Parse(row->key, row->record, &record);
+    if (!parsed.ok()) return parsed;
+    return record;
   }
   absl::StatusOr<std::vector<T>> GetBy(std::string_view index,
                                        const std::vector<Value>& values,
                                        const ReadOptions& o = {}) const {
     auto rows = engine_->GetBy(o, name_, index, values);
     if (!rows.ok()) return rows.status();
-    return ParseAll(*rows);
+    std::vector<T> records(rows->size());
+    for (size_t i = 0; i < records.size(); ++i) {
+      absl::Status parsed =
+          Parse((*rows)[i].key, (*rows)[i].record, &records[i]);
+      if (!parsed.ok()) return parsed;
+    }
+    return records;
   }
   // `request.table` is filled in.
   absl::StatusOr<RecordPage<T>> Scan(ScanRequest request,
                                      const ReadOptions& o = {}) const {
     request.table = name_;
-    absl::StatusOr<Page> page = engine_->Scan(o, request);
-    if (!page.ok()) return page.status();
-    absl::StatusOr<std::vector<T>> records = ParseAll(page->rows);
-    if (!records.ok()) return records.status();
-    return RecordPage<T>{*std::move(records), std::move(page->continuation),
-                         page->work};
+    RecordPage<T> page;
+    absl::Status parsed;
+    size_t bytes = 0;
+    absl::StatusOr<ScanEnd> end =
+        engine_->ForEach(o, request, [&](const RowView& row) {
+          parsed = Parse(row.key, row.record, &page.records.emplace_back());
+          bytes += row.record.size() + sizeof(T);
+          return parsed.ok() && bytes < engine_->limits().page_bytes_max;
+        });
+    if (!end.ok()) return end.status();
+    if (!parsed.ok()) return parsed;
+    page.continuation = std::move(end->continuation);
+    page.work = end->work;
+    return page;
+  }
+  // Sees one record after the other; false ends the scan behind this one.
+  // Parses into one object, so keep what you need of it.
+  absl::StatusOr<ScanEnd> ForEach(ScanRequest request,
+                                  absl::FunctionRef<bool(const T&)> visit,
+                                  const ReadOptions& o = {}) const {
+    request.table = name_;
+    T record;
+    absl::Status parsed;
+    absl::StatusOr<ScanEnd> end =
+        engine_->ForEach(o, request, [&](const RowView& row) {
+          parsed = Parse(row.key, row.record, &record);
+          return parsed.ok() && visit(record);
+        });
+    return parsed.ok() ? std::move(end) : parsed;
   }
 
   const std::string& name() const { return name_; }
@@ -100,21 +133,12 @@ class Table {
   Table(Engine* engine, std::string name)
       : engine_(engine), name_(std::move(name)) {}
 
-  absl::StatusOr<T> Parse(const Row& row) const {
-    T record;
-    if (!record.ParseFromString(row.record)) {
-      return internal::RecordDoesNotParse(name_, row);
+  absl::Status Parse(std::string_view row_key, std::string_view bytes,
+                     T* record) const {
+    if (record->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+      return absl::OkStatus();
     }
-    return record;
-  }
-  absl::StatusOr<std::vector<T>> ParseAll(const std::vector<Row>& rows) const {
-    std::vector<T> records(rows.size());
-    for (size_t i = 0; i < rows.size(); ++i) {
-      if (!records[i].ParseFromString(rows[i].record)) {
-        return internal::RecordDoesNotParse(name_, rows[i]);
-      }
-    }
-    return records;
+    return internal::RecordDoesNotParse(name_, row_key);
   }
 
   Engine* engine_;  // Not owned.
