@@ -33,9 +33,13 @@ SequenceNumber Next(SequenceNumber sequence) {
 struct Committer::Writer {
   bool sync = false;
   size_t bytes = 0;
+  const WriteBatch* batch = nullptr;
+  std::shared_ptr<const SchemaState> schema;  // It was admitted under.
   std::vector<AdmittedMutation> mutations;
-  // Instead of mutations; runs alone in its group.
+  // One of these instead of a batch; runs alone in its group.
   MaintenanceBody* maintenance = nullptr;
+  CatalogBody* catalog = nullptr;
+  bool alone() const { return maintenance != nullptr || catalog != nullptr; }
 
   // Set by the leader.
   absl::Status status;
@@ -50,8 +54,8 @@ Committer::Committer(std::shared_ptr<Store> store,
                      std::shared_ptr<const SchemaState> schema,
                      const CommitMark& mark, const Services& services)
     : store_(std::move(store)),
-      schema_(std::move(schema)),
       services_(services),
+      schema_(std::move(schema)),
       view_(store_.get()),
       batch_(store_->NewBatch()),
       sequence_(mark.sequence),
@@ -75,26 +79,71 @@ absl::Status Committer::CheckWritable() const {
 
 absl::StatusOr<Commit> Committer::Write(const WriteOptions& options,
                                         const WriteBatch& batch) {
-  RETURN_IF_ERROR(CheckWritable());
-  RETURN_IF_ERROR(WaitForCompaction());
+  RETURN_IF_ERROR(WaitUntilWritable());
   Writer writer;
-  writer.sync = options.sync;
-  ASSIGN_OR_RETURN(writer.mutations,
-                   AdmitBatch(*schema_, *services_.limits, plans_, batch));
-  for (const AdmittedMutation& m : writer.mutations) {
-    writer.bytes += RequestBytes(*m.mutation);
-  }
-  Enqueue(writer);
+  RETURN_IF_ERROR(Admit(options, batch, &writer));
+  Enqueue({&writer});
   RETURN_IF_ERROR(writer.status);
   return std::move(writer.effects->commit);
 }
 
-absl::Status Committer::RunMaintenance(MaintenanceBody body) {
+std::vector<absl::StatusOr<Commit>> Committer::WriteAll(
+    const std::vector<Request>& requests) {
+  std::deque<Writer> writers(requests.size());
+  std::vector<Writer*> admitted;
+  admitted.reserve(requests.size());
+  for (size_t i = 0; i < requests.size(); ++i) {
+    Writer& writer = writers[i];
+    writer.status = Admit(requests[i].options, *requests[i].batch, &writer);
+    if (writer.status.ok()) admitted.push_back(&writer);
+  }
+  Enqueue(admitted);
+  std::vector<absl::StatusOr<Commit>> results;
+  results.reserve(requests.size());
+  for (Writer& writer : writers) {
+    if (writer.status.ok()) {
+      results.push_back(std::move(writer.effects->commit));
+    } else {
+      results.push_back(std::move(writer.status));
+    }
+  }
+  return results;
+}
+
+absl::Status Committer::WaitUntilWritable() {
+  RETURN_IF_ERROR(CheckWritable());
+  return WaitForCompaction();
+}
+
+absl::Status Committer::Admit(const WriteOptions& options,
+                              const WriteBatch& batch, Writer* writer) {
+  writer->sync = options.sync;
+  writer->batch = &batch;
+  writer->schema = published()->schema;
+  ASSIGN_OR_RETURN(
+      writer->mutations,
+      AdmitBatch(*writer->schema, *services_.limits, plans_, batch));
+  for (const AdmittedMutation& m : writer->mutations) {
+    writer->bytes += RequestBytes(*m.mutation);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Committer::RunMaintenance(MaintenanceBody body, bool sync) {
+  RETURN_IF_ERROR(CheckWritable());
+  Writer writer;
+  writer.sync = sync;
+  writer.maintenance = &body;
+  Enqueue({&writer});
+  return writer.status;
+}
+
+absl::Status Committer::ChangeCatalog(CatalogBody body) {
   RETURN_IF_ERROR(CheckWritable());
   Writer writer;
   writer.sync = true;
-  writer.maintenance = &body;
-  Enqueue(writer);
+  writer.catalog = &body;
+  Enqueue({&writer});
   return writer.status;
 }
 
@@ -115,44 +164,56 @@ absl::Status Committer::WaitForCompaction() {
   return absl::OkStatus();
 }
 
-void Committer::Enqueue(Writer& writer) {
-  std::vector<Writer*> group;
-  {
-    MutexLock lock(mu_);
-    if (closed_) {
-      writer.status = absl::FailedPreconditionError("engine is closed");
-      return;
+// Queues all of `writers`, one behind the other, and returns once they are
+// done. Their thread waits for one at a time, and leads whenever that one is
+// at the head.
+void Committer::Enqueue(absl::Span<Writer* const> writers) {
+  for (size_t i = 0; i < writers.size(); ++i) {
+    Writer& writer = *writers[i];
+    std::vector<Writer*> group;
+    {
+      MutexLock lock(mu_);
+      if (i == 0 && !AddToQueue(writers)) return;
+      while (!writer.done && queue_.front() != &writer) writer.wake.Wait(mu_);
+      if (writer.done) continue;
+      group = TakeGroup();
     }
-    queue_.push_back(&writer);
-    while (!writer.done && queue_.front() != &writer) writer.wake.Wait(mu_);
-    if (writer.done) return;
-    group = TakeGroup();
+    RunGroup(group);
+    MutexLock lock(mu_);
+    for (Writer* member : group) {
+      DOVETAIL_CHECK(queue_.front() == member);
+      queue_.pop_front();
+      if (member == &writer) continue;
+      member->done = true;
+      member->wake.Signal();
+    }
+    if (queue_.empty()) {
+      drained_.SignalAll();
+    } else {
+      queue_.front()->wake.Signal();
+    }
   }
-  RunGroup(group);
-  MutexLock lock(mu_);
-  for (Writer* member : group) {
-    DOVETAIL_CHECK(queue_.front() == member);
-    queue_.pop_front();
-    if (member == &writer) continue;
-    member->done = true;
-    member->wake.Signal();
+}
+
+bool Committer::AddToQueue(absl::Span<Writer* const> writers) {
+  if (closed_) {
+    for (Writer* writer : writers) {
+      writer->status = absl::FailedPreconditionError("engine is closed");
+    }
+    return false;
   }
-  if (queue_.empty()) {
-    drained_.SignalAll();
-  } else {
-    queue_.front()->wake.Signal();
-  }
+  queue_.insert(queue_.end(), writers.begin(), writers.end());
+  return true;
 }
 
 std::vector<Committer::Writer*> Committer::TakeGroup() {
   std::vector<Writer*> group = {queue_.front()};
-  if (queue_.front()->maintenance != nullptr) return group;
+  if (queue_.front()->alone()) return group;
   size_t bytes = queue_.front()->bytes;
   for (size_t i = 1; i < queue_.size(); ++i) {
     Writer* next = queue_[i];
     bytes += next->bytes;
-    if (next->maintenance != nullptr ||
-        bytes > services_.limits->group_bytes_max) {
+    if (next->alone() || bytes > services_.limits->group_bytes_max) {
       break;
     }
     group.push_back(next);
@@ -183,14 +244,12 @@ void Committer::RunGroup(const std::vector<Writer*>& group) {
 
 void Committer::RunRequests(const std::vector<Writer*>& group) {
   for (Writer* writer : group) {
-    if (writer->maintenance != nullptr) {
-      writer->status = (*writer->maintenance)(*schema_, view_);
+    if (writer->alone()) {
+      writer->status = RunAlone(*writer);
       if (!writer->status.ok()) view_.overlay().Clear();
       continue;
     }
-    writer->began = true;
-    absl::StatusOr<RequestEffects> effects =
-        runner_.Run(*schema_, writer->mutations, Next(pending_));
+    absl::StatusOr<RequestEffects> effects = RunRequest(*writer);
     if (!effects.ok()) {
       writer->status = effects.status();
       continue;
@@ -200,6 +259,28 @@ void Committer::RunRequests(const std::vector<Writer*>& group) {
   }
 }
 
+absl::Status Committer::RunAlone(Writer& writer) {
+  if (writer.maintenance != nullptr) {
+    return (*writer.maintenance)(*schema_, view_);
+  }
+  ASSIGN_OR_RETURN(v1::Catalog catalog, (*writer.catalog)(*schema_, view_));
+  catalog.set_schema_version(catalog.schema_version() + 1);
+  std::string bytes = catalog.SerializeAsString();
+  ASSIGN_OR_RETURN(next_schema_,
+                   SchemaState::FromCatalog(std::move(catalog), schema_.get()));
+  view_.overlay().Put(CatalogKey(), std::move(bytes));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RequestEffects> Committer::RunRequest(Writer& writer) {
+  if (writer.schema != schema_) {
+    ASSIGN_OR_RETURN(writer.mutations, AdmitBatch(*schema_, *services_.limits,
+                                                  plans_, *writer.batch));
+  }
+  writer.began = true;
+  return runner_.Run(*schema_, writer.mutations, Next(pending_));
+}
+
 absl::Status Committer::CommitGroup(bool sync) {
   batch_->Clear();
   view_.overlay().AppendTo(batch_.get());
@@ -207,12 +288,14 @@ absl::Status Committer::CommitGroup(bool sync) {
   const absl::Status status = store_->Write(*batch_, sync);
   if (!status.ok()) {
     read_only_.store(true, std::memory_order_release);
+    next_schema_ = nullptr;
     return absl::UnknownError(absl::StrCat(
         "store failed while writing, so the outcome is unknown; the engine is "
         "read-only until it is opened again: ",
         status.message()));
   }
   sequence_ = pending_;
+  if (next_schema_ != nullptr) schema_ = std::move(next_schema_);
   unpolled_bytes_ += view_.overlay().bytes();
   if (unpolled_bytes_ >= kLevel0PollBytes) {
     unpolled_bytes_ = 0;

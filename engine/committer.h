@@ -14,6 +14,9 @@
 //   publish sequence = C's
 //   done    A, B (its error) and C wake; D leads
 //
+// A thread may bring several requests at once (WriteAll): they queue one behind
+// the other, as if from as many threads.
+//
 // There are no row locks, so there are no deadlocks. A failed store write
 // makes the engine read-only: of its group nobody can say whether it is in the
 // store, and whatever came later might be torn off with it.
@@ -30,6 +33,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "base/mutex.h"
 #include "dovetail/engine.h"
 #include "engine/published_state.h"
@@ -61,12 +65,32 @@ class Committer {
   absl::StatusOr<Commit> Write(const WriteOptions& options,
                                const WriteBatch& batch);
 
+  // Commits several requests, each by itself, in their order, as one group if
+  // Limits::group_bytes_max allows; the outcome of each, in the same order.
+  // Does not wait for compaction: call WaitUntilWritable before.
+  struct Request {
+    WriteOptions options;
+    const WriteBatch* batch;
+  };
+  std::vector<absl::StatusOr<Commit>> WriteAll(
+      const std::vector<Request>& requests);
+
+  // OK once the store can take writes; else why it cannot.
+  absl::Status WaitUntilWritable();
+
   // Runs `body` inside the serial section, in a group of its own; what it
   // leaves in the view's overlay is committed, without a sequence of its own
-  // and without observers. For repair.
+  // and without observers. For repair and builds.
   using MaintenanceBody =
       absl::FunctionRef<absl::Status(const SchemaState&, SerialView&)>;
-  absl::Status RunMaintenance(MaintenanceBody body);
+  absl::Status RunMaintenance(MaintenanceBody body, bool sync);
+
+  // The same for a body that returns the catalog as it shall be: commits it
+  // and serves it from then on. Requests that were admitted under the schema
+  // before are admitted anew. Always synced.
+  using CatalogBody = absl::FunctionRef<absl::StatusOr<v1::Catalog>(
+      const SchemaState&, SerialView&)>;
+  absl::Status ChangeCatalog(CatalogBody body);
 
   // The newest state.
   std::shared_ptr<const internal::PublishedState> published() const;
@@ -89,16 +113,21 @@ class Committer {
 
   absl::Status CheckWritable() const;
   absl::Status WaitForCompaction();
-  void Enqueue(Writer& writer);
+  absl::Status Admit(const WriteOptions& options, const WriteBatch& batch,
+                     Writer* writer);
+  void Enqueue(absl::Span<Writer* const> writers);
+  // False, and an error in each, if the engine is closed.
+  bool AddToQueue(absl::Span<Writer* const> writers) REQUIRES(mu_);
   std::vector<Writer*> TakeGroup() REQUIRES(mu_);
   void RunGroup(const std::vector<Writer*>& group);
   void RunRequests(const std::vector<Writer*>& group);
+  absl::Status RunAlone(Writer& writer);
+  absl::StatusOr<RequestEffects> RunRequest(Writer& writer);
   absl::Status CommitGroup(bool sync);
   void Publish();
   void Finish(const std::vector<Writer*>& group, const absl::Status& stored);
 
   const std::shared_ptr<Store> store_;
-  const std::shared_ptr<const SchemaState> schema_;
   const Services services_;
   PlanCache plans_;
 
@@ -112,6 +141,8 @@ class Committer {
       GUARDED_BY(published_mu_);
 
   // Of the leader.
+  std::shared_ptr<const SchemaState> schema_;
+  std::shared_ptr<const SchemaState> next_schema_;  // Of the group, or null.
   SerialView view_;
   std::unique_ptr<StoreBatch> batch_;
   SequenceNumber sequence_;  // Of the newest request in the store.

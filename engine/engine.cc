@@ -3,6 +3,7 @@
 #include "dovetail/engine.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +11,7 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "engine/committer.h"
+#include "engine/index_admin.h"
 #include "engine/reader.h"
 #include "engine/repair.h"
 #include "engine/row_format.h"
@@ -52,7 +54,9 @@ struct Loaded {
 };
 
 // Reads the catalog, adds what `wanted` has beyond it, and compiles it.
-absl::StatusOr<Loaded> LoadCatalog(Store& store, const v1::Schema& wanted) {
+absl::StatusOr<Loaded> LoadCatalog(const std::shared_ptr<Store>& shared,
+                                   const v1::Schema& wanted, bool add_indexes) {
+  Store& store = *shared;
   Loaded loaded;
   v1::Catalog catalog;
   std::string bytes;
@@ -77,15 +81,24 @@ absl::StatusOr<Loaded> LoadCatalog(Store& store, const v1::Schema& wanted) {
     ASSIGN_OR_RETURN(loaded.mark, DecodeMark(bytes));
   }
   // Checks the format before anything is compared or added.
-  RETURN_IF_ERROR(SchemaState::FromCatalog(catalog).status());
-  ASSIGN_OR_RETURN(const bool changed, MergeSchema(wanted, &catalog));
-  if (changed || !found) {
-    const std::unique_ptr<StoreBatch> batch = store.NewBatch();
-    batch->Put(CatalogKey(), catalog.SerializeAsString());
-    batch->Put(MarkKey(), EncodeMark(loaded.mark));
-    RETURN_IF_ERROR(store.Write(*batch, /*sync=*/true));
+  RETURN_IF_ERROR(SchemaState::FromCatalog(catalog, nullptr).status());
+  ASSIGN_OR_RETURN(bool changed, MergeSchema(wanted, add_indexes, &catalog));
+  ASSIGN_OR_RETURN(loaded.schema, SchemaState::FromCatalog(catalog, nullptr));
+  ASSIGN_OR_RETURN(
+      std::optional<v1::Catalog> checked,
+      CheckFingerprints(shared, loaded.schema, loaded.mark.sequence));
+  if (checked.has_value()) {
+    catalog = *std::move(checked);
+    catalog.set_schema_version(catalog.schema_version() + 1);
+    changed = true;
   }
-  ASSIGN_OR_RETURN(loaded.schema, SchemaState::FromCatalog(std::move(catalog)));
+  if (!changed && found) return loaded;
+  const std::unique_ptr<StoreBatch> batch = store.NewBatch();
+  batch->Put(CatalogKey(), catalog.SerializeAsString());
+  batch->Put(MarkKey(), EncodeMark(loaded.mark));
+  RETURN_IF_ERROR(store.Write(*batch, /*sync=*/true));
+  ASSIGN_OR_RETURN(loaded.schema,
+                   SchemaState::FromCatalog(std::move(catalog), nullptr));
   return loaded;
 }
 
@@ -103,10 +116,14 @@ class Engine::Impl {
   Options options;
   OpenReport open_report;
   std::unique_ptr<ObserverChain> observers;
-  std::shared_ptr<const SchemaState> schema;
   std::shared_ptr<Store> store;
   std::unique_ptr<Committer> committer;
+  std::unique_ptr<IndexAdmin> indexes;
   std::atomic<bool> closed{false};
+
+  std::shared_ptr<const SchemaState> schema() const {
+    return committer->published()->schema;
+  }
 
   // What every call checks first.
   absl::Status CheckUsable() const {
@@ -155,7 +172,7 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(std::string path,
                    ObserverChain::Create(options.observers, options.clock));
   // A schema that is wrong in itself should not leave a directory behind.
   v1::Catalog scratch = EmptyCatalog();
-  RETURN_IF_ERROR(MergeSchema(schema.proto(), &scratch).status());
+  RETURN_IF_ERROR(MergeSchema(schema.proto(), false, &scratch).status());
   RETURN_IF_ERROR(impl->observers->CallAll(
       kPreOpen, "PreOpen", [](Observer& o) { return o.PreOpen(); }));
 
@@ -164,25 +181,31 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(std::string path,
       OpenStore(path, options, options.file_system, &report);
   if (!store.ok()) return store.status();
   impl->store = *std::move(store);
-  absl::StatusOr<Loaded> loaded = LoadCatalog(*impl->store, schema.proto());
+  absl::StatusOr<Loaded> loaded =
+      LoadCatalog(impl->store, schema.proto(), options.add_indexes);
   if (!loaded.ok()) {
     return absl::Status(
         loaded.status().code(),
         absl::StrCat(loaded.status().message(), " database=", Quote(path)));
   }
-  impl->schema = loaded->schema;
   impl->open_report.created = report.created;
   impl->open_report.sequence = loaded->mark.sequence;
   impl->open_report.log_bytes_cut = report.log_bytes_cut;
   impl->open_report.log_cut = report.log_cut;
   impl->options = std::move(options);
   impl->committer = std::make_unique<Committer>(
-      impl->store, impl->schema, loaded->mark,
+      impl->store, loaded->schema, loaded->mark,
       Committer::Services{&impl->options.limits, impl->observers.get(),
                           impl->options.random, impl->options.clock});
+  impl->indexes =
+      std::make_unique<IndexAdmin>(impl->committer.get(), impl->store.get(),
+                                   &impl->options.limits, impl->options.clock);
   std::unique_ptr<Engine> engine(new Engine(std::move(impl)));
   RETURN_IF_ERROR(engine->impl_->observers->CallAll(
       kPostOpen, "PostOpen", [](Observer& o) { return o.PostOpen(); }));
+  if (engine->impl_->options.background_work) {
+    engine->impl_->indexes->StartBackgroundWork();
+  }
   return engine;
 }
 
@@ -194,6 +217,7 @@ absl::Status Engine::Close() {
   RETURN_IF_ERROR(impl_->CheckUsable());
   absl::Status status = impl_->observers->CallAll(
       kPreClose, "PreClose", [](Observer& o) { return o.PreClose(); });
+  impl_->indexes->Stop();
   status.Update(impl_->committer->Close());
   impl_->closed.store(true, std::memory_order_release);
   status.Update(impl_->observers->CallAll(
@@ -283,10 +307,44 @@ absl::StatusOr<RepairReport> Engine::Repair(const RepairOptions& options) {
   return dovetail::Repair(*impl_->committer, options);
 }
 
+absl::Status Engine::AddIndex(std::string_view table,
+                              const v1::IndexSchema& index) {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  return impl_->indexes->Add(table, index);
+}
+
+absl::StatusOr<BuildReport> Engine::BuildIndex(std::string_view table,
+                                               std::string_view index,
+                                               const BuildOptions& options) {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  return impl_->indexes->Build(table, index, options);
+}
+
+absl::Status Engine::HideIndex(std::string_view table, std::string_view index) {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  return impl_->indexes->Hide(table, index);
+}
+
+absl::Status Engine::ShowIndex(std::string_view table, std::string_view index) {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  return impl_->indexes->Show(table, index);
+}
+
+absl::Status Engine::DropIndex(std::string_view table, std::string_view index) {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  return impl_->indexes->Drop(table, index);
+}
+
+absl::StatusOr<std::vector<IndexInfo>> Engine::ListIndexes() {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  return impl_->indexes->List();
+}
+
 absl::StatusOr<v1::Schema> Engine::GetSchema() {
   RETURN_IF_ERROR(impl_->CheckUsable());
   v1::Schema schema;
-  for (const TableState& table : impl_->schema->tables()) {
+  const auto state = impl_->schema();
+  for (const TableState& table : state->tables()) {
     *schema.add_tables() = table.compiled->schema();
   }
   return schema;
@@ -295,7 +353,8 @@ absl::StatusOr<v1::Schema> Engine::GetSchema() {
 absl::StatusOr<std::string> Engine::DecodeKey(std::string_view table,
                                               std::string_view row_key) {
   RETURN_IF_ERROR(impl_->CheckUsable());
-  ASSIGN_OR_RETURN(const TableState* state, impl_->schema->Find(table));
+  const auto schema = impl_->schema();
+  ASSIGN_OR_RETURN(const TableState* state, schema->Find(table));
   return state->compiled->row_key().DebugString(row_key);
 }
 
@@ -310,16 +369,20 @@ absl::StatusOr<Stats> Engine::GetStats() {
   stats.groups = counts.groups;
   stats.syncs = counts.syncs;
   stats.long_keys = counts.long_keys;
-  for (const TableState& table : impl_->schema->tables()) {
+  const auto schema = impl_->schema();
+  for (const TableState& table : schema->tables()) {
     const int indexes = static_cast<int>(table.compiled->indexes().size());
     for (int i = -1; i < indexes; ++i) {
       IndexStats index;
       index.table = table.name();
-      if (i >= 0) index.index = table.compiled->indexes()[i].name();
+      if (i >= 0) {
+        index.index = table.compiled->indexes()[i].name();
+        index.state = ToIndexState(table.state(i));
+      }
       const std::string& prefix = table.prefix(i);
       index.bytes_on_disk =
           impl_->store->ApproximateSize(prefix, PrefixEnd(prefix));
-      const EntryCounters& c = table.counters[i + 1];
+      const EntryCounters& c = *table.counters[i + 1];
       index.entries_written = c.written.load(std::memory_order_relaxed);
       index.entries_deleted = c.deleted.load(std::memory_order_relaxed);
       index.entries_unchanged = c.unchanged.load(std::memory_order_relaxed);

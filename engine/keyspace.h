@@ -44,5 +44,11 @@ inline std::string CatalogKey() {
   return SpacePrefix(kMetadataSpace) + "catalog";
 }
 inline std::string MarkKey() { return SpacePrefix(kMetadataSpace) + "mark"; }
+// Under which the build of the index with this space keeps its progress.
+inline std::string BuildKey(SpaceId space) {
+  std::string key = SpacePrefix(kMetadataSpace) + "build";
+  AppendBigEndian(static_cast<uint32_t>(space), 4, &key);
+  return key;
+}
 
 }  // namespace dovetail

@@ -156,7 +156,7 @@ absl::StatusOr<std::vector<Row>> Reader::GetBy(
     std::string_view table_name, std::string_view index_name,
     const std::vector<Value>& values) const {
   ASSIGN_OR_RETURN(const TableState* table, state_.schema->Find(table_name));
-  ASSIGN_OR_RETURN(const int index, FindIndex(*table, index_name));
+  ASSIGN_OR_RETURN(const int index, FindReadableIndex(*table, index_name));
   const KeyLayout& layout = LayoutOf(*table, index);
   if (values.empty()) {
     return absl::InvalidArgumentError(
@@ -207,7 +207,7 @@ absl::StatusOr<std::vector<Row>> Reader::GetBy(
 absl::StatusOr<ScanEnd> Reader::ForEach(const ScanRequest& request,
                                         RowVisitor visit) const {
   ASSIGN_OR_RETURN(const TableState* table, state_.schema->Find(request.table));
-  ASSIGN_OR_RETURN(const int index, FindIndex(*table, request.index));
+  ASSIGN_OR_RETURN(const int index, FindReadableIndex(*table, request.index));
   absl::StatusOr<std::vector<KeyRange>> ranges =
       LayoutOf(*table, index)
           .Ranges(request.equal, request.any_of, request.range,

@@ -138,7 +138,7 @@ absl::Status Settle(Committer& committer, const std::vector<Finding>& findings,
     const auto body = [&](const SchemaState& schema, SerialView& view) {
       return SettleAll(schema, findings, begin, end, view, &step);
     };
-    RETURN_IF_ERROR(committer.RunMaintenance(body));
+    RETURN_IF_ERROR(committer.RunMaintenance(body, /*sync=*/true));
     *report = std::move(step);
   }
   return absl::OkStatus();

@@ -12,8 +12,10 @@ namespace {
 
 constexpr size_t kPlansMax = 1024;
 
+// With the version: a plan refers to the descriptors it was compiled from.
 std::string PlanKey(const TableState& table, std::string_view fields) {
-  return absl::StrCat(table.name(), "\n", ToAbsl(fields));
+  return absl::StrCat(table.schema_version, "\n", table.name(), "\n",
+                      ToAbsl(fields));
 }
 
 absl::Status CheckRecordSize(const Mutation& m, const Limits& limits) {
@@ -37,6 +39,13 @@ absl::StatusOr<AdmittedCondition> AdmitCondition(const TableState& table,
         ToFieldValue(p.value, condition.extractor->fields()[0].type));
   }
   return condition;
+}
+
+// A put must be able to find the row that has its record's identity.
+absl::Status CheckIdentity(const TableState& table) {
+  const int identity = table.compiled->identity();
+  if (identity < 0 || table.Maintains(identity)) return absl::OkStatus();
+  return FindReadableIndex(table, table.indexes[identity].name()).status();
 }
 
 absl::Status AdmitRecord(const Mutation& m, AdmittedMutation* out) {
@@ -104,6 +113,7 @@ absl::StatusOr<AdmittedMutation> AdmitMutation(const SchemaState& schema,
     case Mutation::Kind::kInsert:
     case Mutation::Kind::kPut:
       RETURN_IF_ERROR(AdmitRecord(m, &out));
+      RETURN_IF_ERROR(CheckIdentity(*out.table));
       break;
     case Mutation::Kind::kPatch: {
       // Checked like a record, so that what the patch takes from it is valid.
@@ -115,11 +125,13 @@ absl::StatusOr<AdmittedMutation> AdmitMutation(const SchemaState& schema,
       break;
   }
   if (!m.target.index().empty()) {
-    out.index = out.table->compiled->FindIndex(m.target.index());
-    if (out.index < 0) {
-      return absl::InvalidArgumentError(
-          FindIndex(*out.table, m.target.index()).status().message());
+    const absl::StatusOr<int> index =
+        FindReadableIndex(*out.table, m.target.index());
+    if (absl::IsNotFound(index.status())) {
+      return absl::InvalidArgumentError(index.status().message());
     }
+    RETURN_IF_ERROR(index.status());
+    out.index = *index;
   }
   for (const Precondition& p : m.conditions) {
     ASSIGN_OR_RETURN(AdmittedCondition condition,

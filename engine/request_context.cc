@@ -134,17 +134,17 @@ absl::Status RequestRunner::Sink::PutEntry(size_t index, std::string key,
       runner_->CheckKeySize(table_, table_.compiled->indexes()[index].name(),
                             key.size() - table_.entry_prefixes[index].size()));
   runner_->view_->overlay().Put(std::move(key), std::move(value));
-  runner_->Count(table_.counters[1 + index].written);
+  runner_->Count(table_.counters[1 + index]->written);
   return absl::OkStatus();
 }
 
 void RequestRunner::Sink::DeleteEntry(size_t index, std::string key) {
   runner_->view_->overlay().Delete(std::move(key));
-  runner_->Count(table_.counters[1 + index].deleted);
+  runner_->Count(table_.counters[1 + index]->deleted);
 }
 
 void RequestRunner::Sink::KeepEntry(size_t index) {
-  runner_->Count(table_.counters[1 + index].unchanged);
+  runner_->Count(table_.counters[1 + index]->unchanged);
 }
 
 }  // namespace dovetail

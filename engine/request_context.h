@@ -68,6 +68,12 @@ class RequestRunner::Sink final : public internal::EntrySink {
   const CompiledTable& table() const override { return *table_.compiled; }
   const EncodedRow* old_row() const override { return old_row_; }
   const EncodedRow* new_row() const override { return new_row_; }
+  bool Maintains(size_t index) const override {
+    return table_.Maintains(index);
+  }
+  bool IsBuilding(size_t index) const override {
+    return table_.state(index) == v1::INDEX_BUILDING;
+  }
   std::string_view EntryPrefix(size_t index) const override {
     return table_.entry_prefixes[index];
   }

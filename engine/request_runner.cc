@@ -399,12 +399,12 @@ absl::Status RequestRunner::ApplyChange(const TableState& table,
   Overlay& overlay = view_->overlay();
   if (old.has_value() && (!next.has_value() || old->key != next->row->key)) {
     overlay.Delete(table.rows_prefix + old->key);
-    Count(table.counters[0].deleted);
+    Count(table.counters[0]->deleted);
   }
   if (next.has_value()) {
     overlay.Put(table.rows_prefix + next->row->key,
                 EncodeRow(sequence_, next->record));
-    Count(table.counters[0].written);
+    Count(table.counters[0]->written);
   }
   Context context(this, /*observer=*/-1, &sink);
   RETURN_IF_ERROR(next.has_value() ? maintenance_.PrePut(context, change)

@@ -2,14 +2,19 @@
 
 #include "engine/schema_state.h"
 
+#include <xxhash.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/coding.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "dovetail/limits.h"
 #include "engine/row_format.h"
+#include "index/schema_compare.h"
 
 namespace dovetail {
 namespace {
@@ -23,7 +28,23 @@ absl::Status Contradiction(std::string_view table, std::string_view what) {
       "catalog contradicts itself: table=", ToAbsl(table), ": ", ToAbsl(what)));
 }
 
-absl::StatusOr<TableState> StateOf(const v1::CatalogTable& stored) {
+// The counters of the space with this prefix, if `before` has it.
+std::shared_ptr<EntryCounters> CountersOf(const SchemaState* before,
+                                          const std::string& prefix) {
+  if (before != nullptr) {
+    for (const TableState& table : before->tables()) {
+      for (size_t i = 0; i < table.counters.size(); ++i) {
+        if (table.prefix(static_cast<int>(i) - 1) == prefix) {
+          return table.counters[i];
+        }
+      }
+    }
+  }
+  return std::make_shared<EntryCounters>();
+}
+
+absl::StatusOr<TableState> StateOf(const v1::CatalogTable& stored,
+                                   const SchemaState* before) {
   TableState table;
   ASSIGN_OR_RETURN(table.compiled, CompiledTable::Compile(stored.schema()));
   const std::vector<IndexDefinition>& indexes = table.compiled->indexes();
@@ -34,38 +55,114 @@ absl::StatusOr<TableState> StateOf(const v1::CatalogTable& stored) {
     return Contradiction(table.name(), "rows are in a space of another kind");
   }
   table.rows_prefix = PrefixOf(stored.rows());
+  table.counters.push_back(CountersOf(before, table.rows_prefix));
   for (size_t i = 0; i < indexes.size(); ++i) {
     const v1::CatalogIndex& index = stored.indexes(static_cast<int>(i));
     if (index.name() != indexes[i].name() ||
         index.space().kind() != v1::INDEX_ENTRIES) {
       return Contradiction(table.name(), "an index has no space of its own");
     }
+    if (!v1::IndexState_IsValid(index.state()) ||
+        index.state() == v1::INDEX_DROPPING) {
+      return Contradiction(table.name(), "an index is in no state");
+    }
     table.entry_prefixes.push_back(PrefixOf(index.space()));
+    table.indexes.push_back(index);
+    table.counters.push_back(CountersOf(before, table.entry_prefixes.back()));
   }
-  table.counters = std::make_unique<EntryCounters[]>(indexes.size() + 1);
   return table;
 }
 
-void AddTable(const v1::TableSchema& schema, v1::Catalog* catalog) {
-  const auto take = [catalog](v1::SpaceKind kind, v1::Space* space) {
-    space->set_number(catalog->next_space());
-    space->set_kind(kind);
-    catalog->set_next_space(catalog->next_space() + 1);
-  };
-  v1::CatalogTable& table = *catalog->add_tables();
-  *table.mutable_schema() = schema;
-  take(v1::ROWS, table.mutable_rows());
-  for (const v1::IndexSchema& index : schema.indexes()) {
-    v1::CatalogIndex& entry = *table.add_indexes();
-    entry.set_name(index.name());
-    take(v1::INDEX_ENTRIES, entry.mutable_space());
+void TakeSpace(v1::SpaceKind kind, v1::Catalog* catalog, v1::Space* space) {
+  space->set_number(catalog->next_space());
+  space->set_kind(kind);
+  catalog->set_next_space(catalog->next_space() + 1);
+}
+
+void AddTable(const CompiledTable& table, v1::Catalog* catalog) {
+  v1::CatalogTable& stored = *catalog->add_tables();
+  *stored.mutable_schema() = table.schema();
+  TakeSpace(v1::ROWS, catalog, stored.mutable_rows());
+  for (size_t i = 0; i < table.indexes().size(); ++i) {
+    v1::CatalogIndex& index = *stored.add_indexes();
+    index.set_name(table.indexes()[i].name());
+    TakeSpace(v1::INDEX_ENTRIES, catalog, index.mutable_space());
+    index.set_fingerprint(IndexFingerprint(table, static_cast<int>(i)));
   }
+}
+
+// Raised whenever the same declaration and record begin to make other entries:
+// by a change of the key codec, a hash, or what the extractor reads.
+constexpr uint32_t kEntryFunctions = 1;
+
+absl::Status NotReadable(const TableState& table, int index) {
+  std::string_view why = "is hidden; show it first";
+  switch (table.state(index)) {
+    case v1::INDEX_BUILDING:
+      why = "is being built; wait until it is readable";
+      break;
+    case v1::INDEX_DISABLED:
+      why = "is disabled; see to the reason, then build it anew";
+      break;
+    default:
+      break;
+  }
+  const std::string& reason = table.indexes[index].reason();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "index ", ToAbsl(why), ": table=", table.name(), " index=",
+      table.indexes[index].name(), reason.empty() ? "" : " reason=", reason));
+}
+
+// Whether the record type has only grown: what the database has of it is all
+// there, so that taking the new one over loses nothing.
+bool HasGrown(const std::vector<SchemaChange>& changes) {
+  const auto is = [](const SchemaChange& change, std::string_view rule) {
+    return change.rule->name == rule;
+  };
+  const auto adds = [&](const SchemaChange& c) {
+    return is(c, "field-added") || is(c, "enum-value-added") ||
+           is(c, "field-renamed") || is(c, "field-type-widened") ||
+           is(c, "field-presence-changed") || is(c, "required-removed");
+  };
+  const auto takes = [&](const SchemaChange& c) {
+    return is(c, "field-removed") || is(c, "enum-value-removed");
+  };
+  return std::any_of(changes.begin(), changes.end(), adds) &&
+         std::none_of(changes.begin(), changes.end(), takes);
+}
+
+absl::StatusOr<bool> MergeTable(const CompiledTable& wanted, bool add_indexes,
+                                v1::CatalogTable* stored,
+                                v1::Catalog* catalog) {
+  ASSIGN_OR_RETURN(const auto have, CompiledTable::Compile(stored->schema()));
+  std::vector<SchemaChange> changes = CompareTables(*have, wanted);
+  bool changed = HasGrown(changes);
+  if (changed) {
+    *stored->mutable_schema()->mutable_descriptors() =
+        wanted.schema().descriptors();
+  }
+  if (add_indexes) {
+    std::vector<SchemaChange> rest;
+    for (SchemaChange& change : changes) {
+      if (change.rule->verdict != SchemaVerdict::kNeedsOption) {
+        rest.push_back(std::move(change));
+      }
+    }
+    changes = std::move(rest);
+  }
+  RETURN_IF_ERROR(CheckAllowed(changes));
+  for (const v1::IndexSchema& index : wanted.schema().indexes()) {
+    if (have->FindIndex(ToStd(index.name())) >= 0) continue;
+    RETURN_IF_ERROR(AddIndex(wanted.name(), index, catalog));
+    changed = true;
+  }
+  return changed;
 }
 
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const SchemaState>> SchemaState::FromCatalog(
-    v1::Catalog catalog) {
+    v1::Catalog catalog, const SchemaState* before) {
   if (catalog.format_version() != kFormatVersion) {
     return absl::FailedPreconditionError(absl::StrCat(
         "database has a format that this program does not know: format=",
@@ -74,7 +171,8 @@ absl::StatusOr<std::shared_ptr<const SchemaState>> SchemaState::FromCatalog(
   }
   auto state = std::make_shared<SchemaState>();
   for (const v1::CatalogTable& stored : catalog.tables()) {
-    ASSIGN_OR_RETURN(TableState table, StateOf(stored));
+    ASSIGN_OR_RETURN(TableState table, StateOf(stored, before));
+    table.schema_version = catalog.schema_version();
     state->tables_.push_back(std::move(table));
   }
   state->catalog_ = std::move(catalog);
@@ -107,6 +205,68 @@ absl::StatusOr<int> FindIndex(const TableState& table, std::string_view index) {
                     })));
 }
 
+absl::StatusOr<int> FindReadableIndex(const TableState& table,
+                                      std::string_view index) {
+  ASSIGN_OR_RETURN(const int at, FindIndex(table, index));
+  if (at < 0 || table.state(at) == v1::INDEX_READABLE) return at;
+  return NotReadable(table, at);
+}
+
+uint64_t IndexFingerprint(const CompiledTable& table, int index) {
+  std::string all;
+  const auto add = [&all](std::string_view piece) {
+    AppendVarint(piece.size(), &all);
+    all.append(piece);
+  };
+  AppendVarint(kEntryFunctions, &all);
+  const v1::IndexSchema& schema = table.schema().indexes(index);
+  add(v1::IndexSchema::Kind_Name(schema.kind()));
+  const auto add_parts = [&](const auto& parts) {
+    AppendVarint(parts.size(), &all);
+    for (const v1::KeyPart& part : parts) {
+      add(ToStd(part.ShortDebugString()));
+      for (const std::string& path : part.fields()) {
+        for (const FieldInfo& field : table.fields()) {
+          if (field.path != path) continue;
+          add(FieldTypeName(field.type));
+          AppendVarint(field.nullable ? 1 : 0, &all);
+          for (const int n : field.numbers) AppendVarint(n, &all);
+        }
+      }
+    }
+  };
+  add_parts(schema.parts());
+  add_parts(table.schema().row_key().parts());
+  return XXH3_64bits(all.data(), all.size());
+}
+
+absl::Status AddIndex(std::string_view table, const v1::IndexSchema& index,
+                      v1::Catalog* catalog) {
+  for (v1::CatalogTable& stored : *catalog->mutable_tables()) {
+    if (stored.schema().name() != table) continue;
+    for (const v1::IndexSchema& other : stored.schema().indexes()) {
+      if (other.name() == index.name()) {
+        return absl::AlreadyExistsError(absl::StrCat(
+            "table has an index of that name: table=", stored.schema().name(),
+            " index=", index.name()));
+      }
+    }
+    *stored.mutable_schema()->add_indexes() = index;
+    // The whole table, so that every limit and rule applies.
+    ASSIGN_OR_RETURN(const auto compiled,
+                     CompiledTable::Compile(stored.schema()));
+    v1::CatalogIndex& entry = *stored.add_indexes();
+    entry.set_name(index.name());
+    TakeSpace(v1::INDEX_ENTRIES, catalog, entry.mutable_space());
+    entry.set_state(v1::INDEX_BUILDING);
+    entry.set_fingerprint(
+        IndexFingerprint(*compiled, stored.indexes_size() - 1));
+    return absl::OkStatus();
+  }
+  return absl::NotFoundError(
+      absl::StrCat("no such table: table=", Quote(table)));
+}
+
 absl::Status EntryWithoutRow(const TableState& table, int index,
                              std::string_view entry_key,
                              const absl::Status& decoded) {
@@ -125,30 +285,30 @@ v1::Catalog EmptyCatalog() {
   return catalog;
 }
 
-absl::StatusOr<bool> MergeSchema(const v1::Schema& wanted,
+absl::StatusOr<bool> MergeSchema(const v1::Schema& wanted, bool add_indexes,
                                  v1::Catalog* catalog) {
-  bool added = false;
+  bool changed = false;
   for (const v1::TableSchema& schema : wanted.tables()) {
     ASSIGN_OR_RETURN(const auto compiled, CompiledTable::Compile(schema));
-    const v1::CatalogTable* stored = nullptr;
-    for (const v1::CatalogTable& table : catalog->tables()) {
+    v1::CatalogTable* stored = nullptr;
+    for (v1::CatalogTable& table : *catalog->mutable_tables()) {
       if (table.schema().name() == schema.name()) stored = &table;
     }
     if (stored != nullptr) {
-      ASSIGN_OR_RETURN(const auto have,
-                       CompiledTable::Compile(stored->schema()));
-      RETURN_IF_ERROR(CheckCompatible(*have, *compiled));
+      ASSIGN_OR_RETURN(const bool more,
+                       MergeTable(*compiled, add_indexes, stored, catalog));
+      changed |= more;
       continue;
     }
     if (static_cast<size_t>(catalog->tables_size()) >= kTablesMax) {
       return absl::InvalidArgumentError(
           absl::StrCat("too many tables: max=", kTablesMax));
     }
-    AddTable(schema, catalog);
-    added = true;
+    AddTable(*compiled, catalog);
+    changed = true;
   }
-  if (added) catalog->set_schema_version(catalog->schema_version() + 1);
-  return added;
+  if (changed) catalog->set_schema_version(catalog->schema_version() + 1);
+  return changed;
 }
 
 }  // namespace dovetail

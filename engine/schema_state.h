@@ -30,13 +30,18 @@ struct EntryCounters {
 
 // Immutable but for its counters.
 struct TableState {
+  uint64_t schema_version = 0;  // Of the catalog it is of.
   std::unique_ptr<const CompiledTable> compiled;
   std::string rows_prefix;
   std::vector<std::string> entry_prefixes;  // By position of the index.
-  // [0] the rows, [1 + i] index i.
-  std::unique_ptr<EntryCounters[]> counters;
+  std::vector<v1::CatalogIndex> indexes;    // By position: state, reason.
+  // [0] the rows, [1 + i] index i. Outlives changes of the schema.
+  std::vector<std::shared_ptr<EntryCounters>> counters;
 
   const std::string& name() const { return compiled->name(); }
+  v1::IndexState state(size_t i) const { return indexes[i].state(); }
+  // Whether changes of rows reach index `i`.
+  bool Maintains(size_t i) const { return state(i) != v1::INDEX_DISABLED; }
   // The prefix of index `i`'s entries, or of the rows for -1.
   const std::string& prefix(int i) const {
     return i < 0 ? rows_prefix : entry_prefixes[i];
@@ -47,9 +52,10 @@ struct TableState {
 class SchemaState {
  public:
   // Compiles a stored catalog. FailedPrecondition for a format this program
-  // does not know, DataLoss for a catalog that contradicts itself.
+  // does not know, DataLoss for a catalog that contradicts itself. What was
+  // counted goes on from `before`, which may be null.
   static absl::StatusOr<std::shared_ptr<const SchemaState>> FromCatalog(
-      v1::Catalog catalog);
+      v1::Catalog catalog, const SchemaState* before);
 
   // NotFound lists the tables there are.
   absl::StatusOr<const TableState*> Find(std::string_view table) const;
@@ -65,6 +71,20 @@ class SchemaState {
 // NotFound lists the indexes there are.
 absl::StatusOr<int> FindIndex(const TableState& table, std::string_view index);
 
+// The same, and FailedPrecondition, saying why, if the index does not serve
+// reads now.
+absl::StatusOr<int> FindReadableIndex(const TableState& table,
+                                      std::string_view index);
+
+// Changes whenever the entries that rows have in the index might: of the
+// declaration, of the fields it reads, and of the functions behind it.
+uint64_t IndexFingerprint(const CompiledTable& table, int index);
+
+// Adds an index to a table of the catalog, in a space of its own, in the state
+// INDEX_BUILDING. AlreadyExists if the table has one of that name.
+absl::Status AddIndex(std::string_view table, const v1::IndexSchema& index,
+                      v1::Catalog* catalog);
+
 // DataLoss: the entry of index `index` has no row, or, if `decoded` is not OK,
 // is no entry. Says what to run.
 absl::Status EntryWithoutRow(const TableState& table, int index,
@@ -74,10 +94,12 @@ absl::Status EntryWithoutRow(const TableState& table, int index,
 // The catalog of a database that holds nothing yet.
 v1::Catalog EmptyCatalog();
 
-// Adds to `catalog` the tables of `wanted` that it lacks, and checks the others
-// with CheckCompatible. True if anything was added. InvalidArgument if
-// `wanted` is not a valid schema.
-absl::StatusOr<bool> MergeSchema(const v1::Schema& wanted,
+// Changes `catalog` into what serves `wanted` by the rules of schema_change.h:
+// adds the tables it lacks, with `add_indexes` the indexes, and takes over
+// record types that have grown. True if anything was changed. InvalidArgument
+// if `wanted` is not a valid schema, FailedPrecondition for a change that is
+// not allowed.
+absl::StatusOr<bool> MergeSchema(const v1::Schema& wanted, bool add_indexes,
                                  v1::Catalog* catalog);
 
 }  // namespace dovetail

@@ -43,19 +43,34 @@ Verifier::Verifier(const internal::PublishedState& state,
 absl::StatusOr<VerifyReport> Verifier::Run() {
   report_.sequence = state_.sequence;
   for (const TableState& table : state_.schema->tables()) {
-    RETURN_IF_ERROR(VerifyTable(table));
+    // What is being built or disabled does not follow from the rows.
+    std::vector<int> indexes;
+    for (int i = 0; i < static_cast<int>(table.indexes.size()); ++i) {
+      if (table.state(i) == v1::INDEX_READABLE ||
+          table.state(i) == v1::INDEX_HIDDEN) {
+        indexes.push_back(i);
+      }
+    }
+    RETURN_IF_ERROR(VerifyTable(table, indexes));
   }
   return std::move(report_);
 }
 
-absl::Status Verifier::VerifyTable(const TableState& table) {
-  const int indexes = static_cast<int>(table.compiled->indexes().size());
-  std::vector<Sums> sums(indexes);
-  RETURN_IF_ERROR(SumRows(table, &sums));
+absl::StatusOr<std::optional<Finding>> Verifier::FirstDifference(
+    const TableState& table, int index) {
+  RETURN_IF_ERROR(VerifyTable(table, {index}));
+  if (report_.clean()) return std::optional<Finding>();
+  return report_.findings.front();
+}
+
+absl::Status Verifier::VerifyTable(const TableState& table,
+                                   const std::vector<int>& indexes) {
+  std::vector<Sums> sums(indexes.size());
+  RETURN_IF_ERROR(SumRows(table, indexes, &sums));
   std::vector<int> differ;
-  for (int i = 0; i < indexes; ++i) {
-    RETURN_IF_ERROR(SumEntries(table, i, &sums[i]));
-    if (!(sums[i].rows == sums[i].entries)) differ.push_back(i);
+  for (size_t i = 0; i < indexes.size(); ++i) {
+    RETURN_IF_ERROR(SumEntries(table, indexes[i], &sums[i]));
+    if (!(sums[i].rows == sums[i].entries)) differ.push_back(indexes[i]);
   }
   if (differ.empty()) return absl::OkStatus();
   RETURN_IF_ERROR(NameMissing(table, differ));
@@ -70,6 +85,7 @@ std::unique_ptr<StoreIterator> Verifier::Iterate(const std::string& prefix) {
 }
 
 absl::Status Verifier::SumRows(const TableState& table,
+                               const std::vector<int>& indexes,
                                std::vector<Sums>* sums) {
   EncodedRow row;
   std::string key;
@@ -82,8 +98,8 @@ absl::Status Verifier::SumRows(const TableState& table,
                 /*silent=*/false, &row)) {
       continue;
     }
-    for (size_t i = 0; i < sums->size(); ++i) {
-      const IndexDefinition& index = table.compiled->indexes()[i];
+    for (size_t i = 0; i < indexes.size(); ++i) {
+      const IndexDefinition& index = table.compiled->indexes()[indexes[i]];
       if (!index.HasEntry(row.fields)) continue;
       key.clear();
       value.clear();

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,14 +45,21 @@ class Verifier {
   // keeps the store from being read at all.
   absl::StatusOr<VerifyReport> Run();
 
+  // Of one index alone; nullopt if its entries follow from the rows.
+  absl::StatusOr<std::optional<Finding>> FirstDifference(
+      const TableState& table, int index);
+
  private:
   struct Sums {
     EntrySum rows;     // What the rows imply.
     EntrySum entries;  // What is there.
   };
 
-  absl::Status VerifyTable(const TableState& table);
-  absl::Status SumRows(const TableState& table, std::vector<Sums>* sums);
+  absl::Status VerifyTable(const TableState& table,
+                           const std::vector<int>& indexes);
+  // `sums` has one element for each of `indexes`.
+  absl::Status SumRows(const TableState& table, const std::vector<int>& indexes,
+                       std::vector<Sums>* sums);
   absl::Status SumEntries(const TableState& table, int index, Sums* sums);
   absl::Status NameMissing(const TableState& table,
                            const std::vector<int>& indexes);

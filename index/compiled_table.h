@@ -68,11 +68,4 @@ class CompiledTable {
   bool identity_follows_from_row_key_ = false;
 };
 
-// OK if a database that holds `stored` can serve a program that declares
-// `wanted`: same record type, row key, indexes and identity, and the fields
-// that keys read have kept number, type and presence. FailedPrecondition names
-// the first difference otherwise. Both must compile.
-absl::Status CheckCompatible(const CompiledTable& stored,
-                             const CompiledTable& wanted);
-
 }  // namespace dovetail

@@ -27,6 +27,10 @@ class EntrySink {
   virtual const EncodedRow* old_row() const = 0;
   virtual const EncodedRow* new_row() const = 0;
 
+  // False for an index that is disabled.
+  virtual bool Maintains(size_t index) const = 0;
+  // Whether rows may lack their entry, because the build has not come to them.
+  virtual bool IsBuilding(size_t index) const = 0;
   virtual std::string_view EntryPrefix(size_t index) const = 0;
   // The entry's value as the request sees it; nullopt if there is none.
   virtual absl::StatusOr<std::optional<std::string>> ReadEntry(

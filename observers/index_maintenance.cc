@@ -73,6 +73,7 @@ absl::Status IndexMaintenance::Maintain(EntrySink& sink,
   const EncodedRow* new_row = sink.new_row();
   const std::vector<IndexDefinition>& indexes = sink.table().indexes();
   for (size_t i = 0; i < indexes.size(); ++i) {
+    if (!sink.Maintains(i)) continue;
     if (old_row != nullptr && new_row != nullptr &&
         indexes[i].SameEntry(*old_row, *new_row)) {
       if (indexes[i].HasEntry(new_row->fields)) sink.KeepEntry(i);
@@ -121,10 +122,26 @@ absl::Status IndexMaintenance::PutUnique(EntrySink& sink, size_t index,
   return sink.PutEntry(index, std::move(key), std::move(value));
 }
 
+bool IndexMaintenance::IsDisplaced(ContestedMap::const_iterator contested,
+                                   std::string_view value) const {
+  if (contested == contested_.end()) return false;
+  const std::vector<Displaced>& displaced = contested->second.displaced;
+  return std::any_of(displaced.begin(), displaced.end(),
+                     [value](const Displaced& d) { return d.value == value; });
+}
+
 absl::Status IndexMaintenance::DeleteUnique(EntrySink& sink, size_t index,
                                             std::string key,
                                             const std::string& value) {
   const auto contested = contested_.find(key);
+  if (sink.IsBuilding(index)) {
+    // The build may not have come to this row, and the entry be another's.
+    ASSIGN_OR_RETURN(const std::optional<std::string> owner,
+                     sink.ReadEntry(key));
+    if (owner != value && !IsDisplaced(contested, value)) {
+      return absl::OkStatus();
+    }
+  }
   if (contested == contested_.end()) {
     sink.DeleteEntry(index, std::move(key));
     return absl::OkStatus();

@@ -58,8 +58,13 @@ class IndexMaintenance final : public Observer {
   absl::Status DeleteUnique(internal::EntrySink& sink, size_t index,
                             std::string key, const std::string& value);
 
+  using ContestedMap = absl::flat_hash_map<std::string, Contested>;
+  // Whether the row that had an entry of this value is displaced there.
+  bool IsDisplaced(ContestedMap::const_iterator contested,
+                   std::string_view value) const;
+
   // By store key of the entry. Empty but for requests that displace someone.
-  absl::flat_hash_map<std::string, Contested> contested_;
+  ContestedMap contested_;
 };
 
 }  // namespace dovetail

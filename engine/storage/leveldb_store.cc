@@ -151,6 +151,13 @@ class LevelDbStore final : public Store {
 
   void CompactAll() override { db_->CompactRange(nullptr, nullptr); }
 
+  void Compact(std::string_view begin, std::string_view end) override {
+    const leveldb::Slice from = ToSlice(begin);
+    const leveldb::Slice to = ToSlice(end);
+    db_->CompactRange(begin.empty() ? nullptr : &from,
+                      end.empty() ? nullptr : &to);
+  }
+
   int Level0Files() override {
     std::string text;
     int count = 0;

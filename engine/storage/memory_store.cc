@@ -137,6 +137,7 @@ class MemoryStore final : public Store {
   }
 
   void CompactAll() override {}
+  void Compact(std::string_view, std::string_view) override {}
   int Level0Files() override { return 0; }
   std::string Report() override {
     MutexLock lock(mu_);

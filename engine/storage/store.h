@@ -85,6 +85,8 @@ class Store {
   virtual uint64_t ApproximateSize(std::string_view begin,
                                    std::string_view end) = 0;
   virtual void CompactAll() = 0;
+  // Gives back the space of deleted keys in [begin, end); empty: no bound.
+  virtual void Compact(std::string_view begin, std::string_view end) = 0;
   // Files waiting on level 0 of a log-structured store, else 0. Cheap.
   virtual int Level0Files() = 0;
   virtual std::string Report() = 0;

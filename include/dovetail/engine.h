@@ -28,6 +28,7 @@
 #include "absl/status/statusor.h"
 #include "dovetail/environment.h"
 #include "dovetail/file_system.h"
+#include "dovetail/index_admin.h"
 #include "dovetail/limits.h"
 #include "dovetail/observer.h"
 #include "dovetail/read.h"
@@ -52,6 +53,14 @@ struct Options {
   int open_files_max = 1000;
 
   Limits limits = {};
+
+  // Build indexes that are being built, and empty the spaces of those that
+  // were dropped, on a thread of the engine's own. Off: builds run in
+  // BuildIndex only, and space is reclaimed at the next open.
+  bool background_work = true;
+  // Add the indexes that the schema declares and the database lacks, to be
+  // built while it is in use. Off: such a schema is refused.
+  bool add_indexes = false;
 
   // Called by priority; see observer.h. Owned by the engine.
   std::vector<std::shared_ptr<Observer>> observers = {};
@@ -103,7 +112,8 @@ struct OpenReport {
 
 struct IndexStats {
   std::string table;
-  std::string index;             // Empty: the rows themselves.
+  std::string index;  // Empty: the rows themselves.
+  IndexState state = IndexState::kReadable;
   uint64_t bytes_on_disk = 0;    // Approximate.
   uint64_t entries_written = 0;  // Since open.
   uint64_t entries_deleted = 0;
@@ -203,6 +213,24 @@ class Engine {
   // Verifies, then settles each finding in a commit of its own kind, looking
   // at the row again under the commit order: safe beside writers.
   absl::StatusOr<RepairReport> Repair(const RepairOptions& options);
+
+  // Adds an index and returns while it is being built; see index_admin.h.
+  //   AlreadyExists      the table has one of that name
+  //   InvalidArgument    the declaration is not valid; says why
+  absl::Status AddIndex(std::string_view table, const v1::IndexSchema& index);
+  // Builds it on this thread, or waits for the engine's own; at once if it is
+  // readable. A disabled index is built anew, from nothing.
+  absl::StatusOr<BuildReport> BuildIndex(std::string_view table,
+                                         std::string_view index,
+                                         const BuildOptions& options);
+  // FailedPrecondition if it is in a state that this does not lead from.
+  absl::Status HideIndex(std::string_view table, std::string_view index);
+  absl::Status ShowIndex(std::string_view table, std::string_view index);
+  // Snapshots taken before still read it. FailedPrecondition for the identity
+  // of a table.
+  absl::Status DropIndex(std::string_view table, std::string_view index);
+  // Of every table, and those being dropped.
+  absl::StatusOr<std::vector<IndexInfo>> ListIndexes();
 
   // The stored schema, descriptors included.
   absl::StatusOr<v1::Schema> GetSchema();

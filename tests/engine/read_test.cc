@@ -45,6 +45,34 @@ class ReadTest : public EngineTest {
   }
 };
 
+TEST_F(ReadTest, RowsCanBeSeenWhereTheyLieAndAScanEndedAtAnyOfThem) {
+  Load(9);
+  ScanRequest request = {.table = "orders",
+                         .index = "by_status",
+                         .equal = {"s"},
+                         .any_of = {v1::CREATED, v1::INVOICED}};
+  std::vector<std::string> seen;
+  const auto until = [&](size_t rows) {
+    return engine().ForEach({}, request, [&](const RowView& row) {
+      v1::Order order;
+      EXPECT_TRUE(order.ParseFromString(std::string(row.record)));
+      seen.push_back(order.order_id());
+      // Reading from inside is allowed.
+      EXPECT_THAT(ById(order.order_id()), ElementsAre(order.order_id()));
+      return seen.size() < rows;
+    });
+  };
+  auto end = until(3);
+  ASSERT_THAT(end, IsOk());
+  EXPECT_THAT(seen, ElementsAre("s8", "s6", "s5"));
+  EXPECT_EQ(end->work.entries, 3u);
+  request.continuation = end->continuation;
+  end = until(100);
+  ASSERT_THAT(end, IsOk());
+  EXPECT_THAT(seen, ElementsAre("s8", "s6", "s5", "s3", "s2", "s0"));
+  EXPECT_EQ(end->continuation, "");
+}
+
 TEST_F(ReadTest, StatusesMergeIntoOneNewestFirstList) {
   Load(9);
   EXPECT_THAT(Scan({.index = "by_status",
