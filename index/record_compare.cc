@@ -3,6 +3,8 @@
 // The changes of a record type: field by field, by number, through every
 // message that can be reached from it.
 
+#include <algorithm>
+#include <initializer_list>
 #include <set>
 #include <string>
 #include <utility>
@@ -35,42 +37,28 @@ std::string TypeWords(const FieldDescriptor& field) {
   return absl::StrCat(words, " ", field.name(), " = ", field.number());
 }
 
-// Types that read each other's bytes without loss of what fits both.
-enum class Wire {
-  kVarint,
-  kZigZag,
-  kFixed32,
-  kFixed64,
-  kFloat,
-  kDouble,
-  kBytes,
-  kMessage,
-  kGroup
-};
-Wire WireOf(const FieldDescriptor& field) {
-  switch (field.type()) {
-    case FieldDescriptor::TYPE_SINT32:
-    case FieldDescriptor::TYPE_SINT64:
-      return Wire::kZigZag;
-    case FieldDescriptor::TYPE_FIXED32:
-    case FieldDescriptor::TYPE_SFIXED32:
-      return Wire::kFixed32;
-    case FieldDescriptor::TYPE_FIXED64:
-    case FieldDescriptor::TYPE_SFIXED64:
-      return Wire::kFixed64;
-    case FieldDescriptor::TYPE_FLOAT:
-      return Wire::kFloat;
-    case FieldDescriptor::TYPE_DOUBLE:
-      return Wire::kDouble;
-    case FieldDescriptor::TYPE_STRING:
-    case FieldDescriptor::TYPE_BYTES:
-      return Wire::kBytes;
-    case FieldDescriptor::TYPE_MESSAGE:
-      return Wire::kMessage;
-    case FieldDescriptor::TYPE_GROUP:
-      return Wire::kGroup;
+// Whether every value of the one type has the same bytes in the other.
+bool Widens(const FieldDescriptor& s, const FieldDescriptor& w) {
+  using F = FieldDescriptor;
+  const auto to = [&w](std::initializer_list<F::Type> types) {
+    return std::find(types.begin(), types.end(), w.type()) != types.end();
+  };
+  if (s.type() == w.type()) return true;
+  switch (s.type()) {
+    case F::TYPE_BOOL:
+      return to({F::TYPE_INT32, F::TYPE_INT64, F::TYPE_UINT32, F::TYPE_UINT64});
+    case F::TYPE_ENUM:
+      return to({F::TYPE_INT32, F::TYPE_INT64});
+    case F::TYPE_INT32:
+      return to({F::TYPE_INT64});
+    case F::TYPE_UINT32:
+      return to({F::TYPE_UINT64, F::TYPE_INT64});
+    case F::TYPE_SINT32:
+      return to({F::TYPE_SINT64});
+    case F::TYPE_STRING:
+      return to({F::TYPE_BYTES});
     default:
-      return Wire::kVarint;
+      return false;
   }
 }
 
@@ -145,7 +133,7 @@ class Comparison {
       Add("field-cardinality-changed", at, stored, wanted);
       return;
     }
-    if (WireOf(s) != WireOf(w)) {
+    if (!Widens(s, w)) {
       Add(key ? "key-field-type-changed" : "field-type-changed", at, stored,
           wanted);
       return;
