@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/status_macros.h"
+#include "engine/change_feed.h"
 
 namespace dovetail {
 namespace {
@@ -255,7 +256,22 @@ void Committer::RunRequests(const std::vector<Writer*>& group) {
       continue;
     }
     pending_ = effects->commit.sequence;
+    if (!schema_->feed_prefix().empty()) AddToFeed(*effects);
     writer->effects = *std::move(effects);
+  }
+}
+
+void Committer::AddToFeed(const RequestEffects& effects) {
+  const SequenceNumber sequence = effects.commit.sequence;
+  const v1::ChangeFeedState& feed = schema_->catalog().feed();
+  const std::string& prefix = schema_->feed_prefix();
+  view_.overlay().Put(FeedKey(prefix, sequence),
+                      EncodeFeedRecord(effects, services_.clock->NowMicros()));
+  const auto n = static_cast<uint64_t>(sequence);
+  if (feed.commits_max() > 0 &&
+      n >= feed.first_sequence() + feed.commits_max()) {
+    view_.overlay().Delete(
+        FeedKey(prefix, SequenceNumber{n - feed.commits_max()}));
   }
 }
 
@@ -319,6 +335,7 @@ void Committer::Publish() {
   std::shared_ptr<const internal::PublishedState> old = std::move(state);
   MutexLock lock(published_mu_);
   published_.swap(old);
+  if (published_waiters_ > 0) published_changed_.SignalAll();
   // The old state, if nobody reads it, is released behind the lock: `old` is
   // destroyed after `lock`.
 }
@@ -344,6 +361,21 @@ void Committer::Finish(const std::vector<Writer*>& group,
 
 std::shared_ptr<const internal::PublishedState> Committer::published() const {
   MutexLock lock(published_mu_);
+  return published_;
+}
+
+std::shared_ptr<const internal::PublishedState> Committer::WaitForCommit(
+    SequenceNumber sequence, std::chrono::microseconds timeout) const {
+  const auto end = std::chrono::steady_clock::now() + timeout;
+  MutexLock lock(published_mu_);
+  ++published_waiters_;
+  while (published_->sequence <= sequence) {
+    const auto left = std::chrono::duration_cast<std::chrono::microseconds>(
+        end - std::chrono::steady_clock::now());
+    if (left.count() <= 0) break;
+    published_changed_.WaitFor(published_mu_, left);
+  }
+  --published_waiters_;
   return published_;
 }
 

@@ -24,6 +24,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -94,6 +95,10 @@ class Committer {
 
   // The newest state.
   std::shared_ptr<const internal::PublishedState> published() const;
+  // The newest state once it has a commit behind `sequence`, or whatever it is
+  // after `timeout`.
+  std::shared_ptr<const internal::PublishedState> WaitForCommit(
+      SequenceNumber sequence, std::chrono::microseconds timeout) const;
 
   // Waits for the queue to drain, syncs, and refuses later writes.
   absl::Status Close();
@@ -123,6 +128,7 @@ class Committer {
   void RunRequests(const std::vector<Writer*>& group);
   absl::Status RunAlone(Writer& writer);
   absl::StatusOr<RequestEffects> RunRequest(Writer& writer);
+  void AddToFeed(const RequestEffects& effects);
   absl::Status CommitGroup(bool sync);
   void Publish();
   void Finish(const std::vector<Writer*>& group, const absl::Status& stored);
@@ -137,6 +143,8 @@ class Committer {
   CondVar drained_;
 
   mutable Mutex published_mu_;
+  mutable CondVar published_changed_;
+  mutable int published_waiters_ GUARDED_BY(published_mu_) = 0;
   std::shared_ptr<const internal::PublishedState> published_
       GUARDED_BY(published_mu_);
 

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "engine/change_feed.h"
 #include "engine/committer.h"
 #include "engine/index_admin.h"
 #include "engine/reader.h"
@@ -338,6 +339,38 @@ absl::Status Engine::DropIndex(std::string_view table, std::string_view index) {
 absl::StatusOr<std::vector<IndexInfo>> Engine::ListIndexes() {
   RETURN_IF_ERROR(impl_->CheckUsable());
   return impl_->indexes->List();
+}
+
+absl::Status Engine::EnableChangeFeed(const ChangeFeedOptions& options) {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  return dovetail::EnableChangeFeed(*impl_->committer, options);
+}
+
+absl::Status Engine::DisableChangeFeed() {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  RETURN_IF_ERROR(dovetail::DisableChangeFeed(*impl_->committer));
+  impl_->indexes->Wake();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<ChangeFeed>> Engine::OpenFeed(
+    std::string_view consumer, FeedStart start) {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  ASSIGN_OR_RETURN(const SequenceNumber place,
+                   OpenFeedCursor(*impl_->committer, consumer, start));
+  // Not make_unique: the constructor is private.
+  return std::unique_ptr<ChangeFeed>(
+      new ChangeFeed(impl_->committer.get(), std::string(consumer), place));
+}
+
+absl::StatusOr<std::vector<FeedConsumer>> Engine::ListFeedConsumers() {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  return dovetail::ListFeedConsumers(*impl_->committer);
+}
+
+absl::Status Engine::DropFeedConsumer(std::string_view consumer) {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  return DropFeedCursor(*impl_->committer, consumer);
 }
 
 absl::StatusOr<v1::Schema> Engine::GetSchema() {

@@ -45,6 +45,9 @@ class IndexAdmin {
   absl::Status Drop(std::string_view table, std::string_view index);
   absl::StatusOr<std::vector<IndexInfo>> List() const;
 
+  // There is a build to do, or a space to empty.
+  void Wake();
+
  private:
   bool stopping() const { return stopping_.load(std::memory_order_acquire); }
   absl::Status CheckRunning() const;
@@ -56,7 +59,6 @@ class IndexAdmin {
                                           const BuildOptions& options)
       REQUIRES(work_mu_);
   absl::Status EmptyDropped() REQUIRES(work_mu_);
-  void Wake();
   void BackgroundLoop();
   absl::Status WorkInBackground();
 

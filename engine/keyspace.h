@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/coding.h"
 
@@ -44,6 +45,11 @@ inline std::string CatalogKey() {
   return SpacePrefix(kMetadataSpace) + "catalog";
 }
 inline std::string MarkKey() { return SpacePrefix(kMetadataSpace) + "mark"; }
+// Under which a consumer of the change feed keeps its place.
+inline std::string FeedCursorKey(std::string_view consumer) {
+  std::string key = SpacePrefix(kMetadataSpace) + "feed/";
+  return key.append(consumer);
+}
 // Under which the build of the index with this space keeps its progress.
 inline std::string BuildKey(SpaceId space) {
   std::string key = SpacePrefix(kMetadataSpace) + "build";

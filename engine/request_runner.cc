@@ -47,7 +47,7 @@ RowChange OwnedChange::View() const {
 RequestRunner::RequestRunner(SerialView* view, const Services& services)
     : view_(view),
       services_(services),
-      keep_changes_(services.observers->Wants(
+      observers_keep_changes_(services.observers->Wants(
           kPreBatchMutate | kPostBatchMutate | kPostPut | kPostDelete)) {}
 
 RequestRunner::~RequestRunner() = default;
@@ -56,6 +56,7 @@ absl::StatusOr<RequestEffects> RequestRunner::Run(
     const SchemaState& schema, std::vector<AdmittedMutation>& mutations,
     SequenceNumber sequence) {
   schema_ = &schema;
+  keep_changes_ = observers_keep_changes_ || !schema.feed_prefix().empty();
   sequence_ = sequence;
   effects_ = RequestEffects();
   effects_.commit.sequence = sequence;

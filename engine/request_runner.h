@@ -43,7 +43,8 @@ struct OwnedChange {
 // What a request that ran leaves for after the commit.
 struct RequestEffects {
   Commit commit;
-  // Kept only if some observer's batch or post hook wants them.
+  // Kept only if some observer's batch or post hook wants them, or the change
+  // feed does.
   std::vector<OwnedChange> changes;
 };
 
@@ -125,9 +126,10 @@ class RequestRunner {
   SerialView* const view_;
   const Services services_;
   IndexMaintenance maintenance_;
-  const bool keep_changes_;
+  const bool observers_keep_changes_;
 
   // Of the request that runs.
+  bool keep_changes_ = false;
   const SchemaState* schema_ = nullptr;
   SequenceNumber sequence_{};
   RequestEffects effects_;

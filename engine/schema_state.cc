@@ -175,6 +175,13 @@ absl::StatusOr<std::shared_ptr<const SchemaState>> SchemaState::FromCatalog(
     table.schema_version = catalog.schema_version();
     state->tables_.push_back(std::move(table));
   }
+  if (catalog.has_feed()) {
+    if (catalog.feed().space().kind() != v1::CHANGE_FEED) {
+      return absl::DataLossError(
+          "catalog contradicts itself: the change feed has no space");
+    }
+    state->feed_prefix_ = PrefixOf(catalog.feed().space());
+  }
   state->catalog_ = std::move(catalog);
   return std::shared_ptr<const SchemaState>(std::move(state));
 }

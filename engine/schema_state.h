@@ -61,10 +61,13 @@ class SchemaState {
   absl::StatusOr<const TableState*> Find(std::string_view table) const;
   const std::vector<TableState>& tables() const { return tables_; }
   const v1::Catalog& catalog() const { return catalog_; }
+  // Of the change feed; empty if there is none.
+  const std::string& feed_prefix() const { return feed_prefix_; }
 
  private:
   v1::Catalog catalog_;
   std::vector<TableState> tables_;
+  std::string feed_prefix_;
 };
 
 // The position of the named index, -1 for an empty name (the row key).

@@ -26,6 +26,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "dovetail/change_feed.h"
 #include "dovetail/environment.h"
 #include "dovetail/file_system.h"
 #include "dovetail/index_admin.h"
@@ -231,6 +232,20 @@ class Engine {
   absl::Status DropIndex(std::string_view table, std::string_view index);
   // Of every table, and those being dropped.
   absl::StatusOr<std::vector<IndexInfo>> ListIndexes();
+
+  // Starts to record every commit, from the next one on, and goes on across
+  // restarts until DisableChangeFeed, which forgets all of it. See
+  // change_feed.h. AlreadyExists if it is on, FailedPrecondition if it is off.
+  absl::Status EnableChangeFeed(const ChangeFeedOptions& options);
+  absl::Status DisableChangeFeed();
+  // The feed as `consumer` sees it, from its place on; `start` is for a
+  // consumer that has none. One at a time per name is for the caller to see
+  // to. FailedPrecondition if the feed is off.
+  absl::StatusOr<std::unique_ptr<ChangeFeed>> OpenFeed(
+      std::string_view consumer, FeedStart start);
+  absl::StatusOr<std::vector<FeedConsumer>> ListFeedConsumers();
+  // Forgets its place. NotFound if it has none.
+  absl::Status DropFeedConsumer(std::string_view consumer);
 
   // The stored schema, descriptors included.
   absl::StatusOr<v1::Schema> GetSchema();
