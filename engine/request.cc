@@ -142,7 +142,7 @@ absl::StatusOr<AdmittedMutation> AdmitMutation(const SchemaState& schema,
 }
 
 size_t RequestBytes(const Mutation& m) {
-  size_t bytes = m.record.size();
+  size_t bytes = m.record.size() + m.target.encoded_key().size();
   for (const Value& value : m.target.values()) {
     bytes += value.kind() == Value::Kind::kString ? value.as_string().size()
                                                   : sizeof(int64_t);

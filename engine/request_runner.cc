@@ -163,6 +163,18 @@ absl::Status RequestRunner::ResolveRowKey(const AdmittedMutation& m,
                                           std::vector<CurrentRow>* rows) {
   const KeyLayout& layout = m.table->compiled->row_key();
   const std::vector<Value>& values = m.mutation->target.values();
+  if (const std::string& key = m.mutation->target.encoded_key(); !key.empty()) {
+    const absl::Status decodes = layout.Split(key).status();
+    if (!decodes.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("bytes are no row key: table=", m.table->name(),
+                       " key=", Quote(key), ": ", decodes.message()));
+    }
+    ASSIGN_OR_RETURN(std::optional<CurrentRow> row,
+                     view_->ReadRow(*m.table, key));
+    if (row.has_value()) rows->push_back(*std::move(row));
+    return absl::OkStatus();
+  }
   if (values.size() != layout.columns().size()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "row key needs one value per column: table=", m.table->name(),

@@ -43,6 +43,12 @@ class RowRef {
   static RowRef Key(std::vector<Value> values) {
     return RowRef({}, std::move(values), Match::kOne);
   }
+  // The row under this encoded key, as Row::key and the change feed have it.
+  static RowRef EncodedKey(std::string_view key) {
+    RowRef row({}, {}, Match::kOne);
+    row.encoded_key_ = std::string(key);
+    return row;
+  }
   // The rows whose entry in `index` starts with these column values.
   static RowRef By(std::string_view index, std::vector<Value> values,
                    Match match = Match::kOne) {
@@ -51,6 +57,7 @@ class RowRef {
 
   const std::string& index() const { return index_; }  // Empty: the row key.
   const std::vector<Value>& values() const { return values_; }
+  const std::string& encoded_key() const { return encoded_key_; }
   Match match() const { return match_; }
 
  private:
@@ -59,6 +66,7 @@ class RowRef {
 
   std::string index_;
   std::vector<Value> values_;
+  std::string encoded_key_;  // Not empty: instead of values.
   Match match_;
 };
 

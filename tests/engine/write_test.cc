@@ -466,5 +466,23 @@ TEST_F(SplitOrdersTest, OneIdBringsAllItsSellersAndOneChangeReachesAll) {
   EXPECT_THAT(ByStatus("a", v1::CREATED), ElementsAre("o-2"));
 }
 
+TEST_F(WriteTest, RowsAreAddressedByEncodedKeysToo) {
+  ASSERT_THAT(Put(MakeOrder("o-1", "s", 1)), IsOk());
+  const auto row = engine().Get({}, "orders", {"s", 1, "o-1"});
+  ASSERT_THAT(row, IsOk());
+  EXPECT_THAT(engine().Write(
+                  {}, WriteBatch().Patch("orders", RowRef::EncodedKey(row->key),
+                                         StatusOnly(v1::SHIPPED), {"status"})),
+              IsOk());
+  EXPECT_THAT(ByStatus("s", v1::SHIPPED), ElementsAre("o-1"));
+  EXPECT_THAT(engine().Write({}, WriteBatch().Delete(
+                                     "orders", RowRef::EncodedKey("nonsense"))),
+              StatusIs(StatusCode::kInvalidArgument, "no row key"));
+  EXPECT_THAT(engine().Write({}, WriteBatch().Delete(
+                                     "orders", RowRef::EncodedKey(row->key))),
+              IsOk());
+  EXPECT_THAT(BySeller("s"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace dovetail::test
