@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "engine/change_feed.h"
 #include "engine/committer.h"
+#include "engine/held_snapshots.h"
 #include "engine/index_admin.h"
 #include "engine/reader.h"
 #include "engine/repair.h"
@@ -121,6 +122,8 @@ class Engine::Impl {
   std::unique_ptr<Committer> committer;
   std::unique_ptr<IndexAdmin> indexes;
   std::atomic<bool> closed{false};
+  const std::shared_ptr<HeldSnapshots> snapshots =
+      std::make_shared<HeldSnapshots>();
 
   std::shared_ptr<const SchemaState> schema() const {
     return committer->published()->schema;
@@ -293,7 +296,12 @@ absl::StatusOr<ScanEnd> Engine::ForEach(const ReadOptions& options,
 
 absl::StatusOr<Snapshot> Engine::GetSnapshot() {
   RETURN_IF_ERROR(impl_->CheckUsable());
-  return Snapshot(impl_->committer->published());
+  const auto state = impl_->committer->published();
+  return Snapshot(state, std::make_shared<internal::HeldSnapshot>(
+                             impl_->snapshots,
+                             HeldSnapshots::Taken(
+                                 state->sequence,
+                                 impl_->options.clock->MonotonicMicros())));
 }
 
 absl::StatusOr<VerifyReport> Engine::Verify(const VerifyOptions& options) {
@@ -419,6 +427,8 @@ absl::StatusOr<Stats> Engine::GetStats() {
       index.entries_written = c.written.load(std::memory_order_relaxed);
       index.entries_deleted = c.deleted.load(std::memory_order_relaxed);
       index.entries_unchanged = c.unchanged.load(std::memory_order_relaxed);
+      index.entries_read = c.entries_read.load(std::memory_order_relaxed);
+      index.rows_returned = c.rows_returned.load(std::memory_order_relaxed);
       stats.indexes.push_back(std::move(index));
     }
   }
@@ -427,6 +437,14 @@ absl::StatusOr<Stats> Engine::GetStats() {
     stats.observers.push_back(
         {impl_->observers->traits(i).name, c.calls, c.failures, c.overruns});
   }
+  const auto [held, oldest] = impl_->snapshots->CountAndOldest();
+  stats.snapshots = held;
+  if (oldest.has_value()) {
+    stats.oldest_snapshot = oldest->first;
+    stats.oldest_snapshot_micros =
+        impl_->options.clock->MonotonicMicros() - oldest->second;
+  }
+  stats.levels = impl_->store->GetStats();
   stats.store = impl_->store->Report();
   return stats;
 }

@@ -145,6 +145,7 @@ absl::StatusOr<Row> Reader::Get(std::string_view table_name,
                      ReadRow(*table, candidate.prefix, &value));
     if (!found) continue;
     ASSIGN_OR_RETURN(const RowView row, View(*table, candidate.prefix, value));
+    table->counters[0]->CountRead(1, 1);
     return CopyOf(row);
   }
   return absl::NotFoundError(absl::StrCat(
@@ -183,6 +184,7 @@ absl::StatusOr<std::vector<Row>> Reader::GetBy(
                                        table->entry_prefixes[index].size()),
                                    value, &work));
     rows.push_back(CopyOf(row));
+    table->counters[index + 1]->CountRead(1, 1);
     return rows;
   }
   ScanRequest request;
@@ -248,6 +250,7 @@ absl::StatusOr<ScanEnd> Reader::ForEach(const ScanRequest& request,
     break;
   }
   RETURN_IF_ERROR(merge.status());
+  table->counters[index + 1]->CountRead(end.work.entries, end.work.entries);
   end.work.seeks += merge.seeks();
   return end;
 }

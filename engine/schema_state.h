@@ -26,6 +26,13 @@ struct EntryCounters {
   std::atomic<uint64_t> written{0};
   std::atomic<uint64_t> deleted{0};
   std::atomic<uint64_t> unchanged{0};
+  std::atomic<uint64_t> entries_read{0};
+  std::atomic<uint64_t> rows_returned{0};
+
+  void CountRead(uint64_t entries, uint64_t rows) {
+    entries_read.fetch_add(entries, std::memory_order_relaxed);
+    rows_returned.fetch_add(rows, std::memory_order_relaxed);
+  }
 };
 
 // Immutable but for its counters.

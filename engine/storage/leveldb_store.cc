@@ -9,6 +9,8 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
@@ -83,6 +85,52 @@ class LevelDbIterator final : public StoreIterator {
   bool valid_ = false;
   std::string_view key_;
 };
+
+// From LevelDB's list of its table files:
+//   --- level 1 ---
+//    17:123['a' .. 'd']
+std::vector<StoreStats::Level> LevelsOf(std::string_view list) {
+  std::vector<StoreStats::Level> levels;
+  for (const absl::string_view line :
+       absl::StrSplit(ToAbsl(list), '\n', absl::SkipEmpty())) {
+    absl::string_view rest = line;
+    if (absl::ConsumePrefix(&rest, "--- level ")) {
+      int level = 0;
+      rest = rest.substr(0, rest.find(' '));
+      if (absl::SimpleAtoi(rest, &level)) levels.push_back({level, 0, 0});
+      continue;
+    }
+    const size_t colon = rest.find(':');
+    const size_t bracket = rest.find('[');
+    uint64_t bytes = 0;
+    if (levels.empty() || colon >= bracket ||
+        bracket == absl::string_view::npos ||
+        !absl::SimpleAtoi(rest.substr(colon + 1, bracket - colon - 1),
+                          &bytes)) {
+      continue;
+    }
+    ++levels.back().files;
+    levels.back().bytes += bytes;
+  }
+  std::erase_if(levels, [](const auto& level) { return level.files == 0; });
+  return levels;
+}
+
+// LevelDB compacts level 0 from four files on, and level n from 10^n MiB on.
+uint64_t PendingBytes(const std::vector<StoreStats::Level>& levels) {
+  constexpr uint64_t kLevel0Files = 4;
+  uint64_t pending = 0;
+  for (const StoreStats::Level& level : levels) {
+    if (level.level == 0) {
+      pending += level.files >= kLevel0Files ? level.bytes : 0;
+      continue;
+    }
+    uint64_t target = 1 << 20;
+    for (int i = 0; i < level.level; ++i) target *= 10;
+    pending += level.bytes > target ? level.bytes - target : 0;
+  }
+  return pending;
+}
 
 class LevelDbStore final : public Store {
  public:
@@ -165,6 +213,19 @@ class LevelDbStore final : public Store {
                        absl::SimpleAtoi(text, &count);
     DOVETAIL_CHECK(known);
     return count;
+  }
+
+  StoreStats GetStats() override {
+    StoreStats stats;
+    stats.level0_files = static_cast<uint64_t>(Level0Files());
+    std::string text;
+    db_->GetProperty("leveldb.approximate-memory-usage", &text);
+    const bool known = absl::SimpleAtoi(text, &stats.memory_bytes);
+    DOVETAIL_CHECK(known);
+    db_->GetProperty("leveldb.sstables", &text);
+    stats.levels = LevelsOf(text);
+    stats.compaction_pending_bytes = PendingBytes(stats.levels);
+    return stats;
   }
 
   std::string Report() override {

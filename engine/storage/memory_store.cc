@@ -136,6 +136,7 @@ class MemoryStore final : public Store {
     return size;
   }
 
+  StoreStats GetStats() override { return {}; }
   void CompactAll() override {}
   void Compact(std::string_view, std::string_view) override {}
   int Level0Files() override { return 0; }

@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "dovetail/environment.h"
 #include "dovetail/file_system.h"
+#include "dovetail/stats.h"
 
 namespace dovetail {
 
@@ -89,6 +90,7 @@ class Store {
   virtual void Compact(std::string_view begin, std::string_view end) = 0;
   // Files waiting on level 0 of a log-structured store, else 0. Cheap.
   virtual int Level0Files() = 0;
+  virtual StoreStats GetStats() = 0;
   virtual std::string Report() = 0;
 };
 

@@ -34,6 +34,7 @@
 #include "dovetail/observer.h"
 #include "dovetail/read.h"
 #include "dovetail/schema.h"
+#include "dovetail/stats.h"
 #include "dovetail/verify.h"
 #include "dovetail/write_batch.h"
 
@@ -109,36 +110,6 @@ struct OpenReport {
   // store's log and kept in the database's lost/ directory.
   uint64_t log_bytes_cut = 0;
   std::string log_cut;  // In words; empty if nothing was cut.
-};
-
-struct IndexStats {
-  std::string table;
-  std::string index;  // Empty: the rows themselves.
-  IndexState state = IndexState::kReadable;
-  uint64_t bytes_on_disk = 0;    // Approximate.
-  uint64_t entries_written = 0;  // Since open.
-  uint64_t entries_deleted = 0;
-  uint64_t entries_unchanged = 0;  // Writes saved by diffing.
-};
-
-struct ObserverStats {
-  std::string name;
-  uint64_t calls = 0;
-  uint64_t failures = 0;
-  uint64_t overruns = 0;
-};
-
-struct Stats {
-  SequenceNumber sequence{};
-  bool read_only = false;  // A store write failed; reopen.
-  uint64_t requests = 0;   // Committed since open.
-  uint64_t requests_failed = 0;
-  uint64_t groups = 0;  // Store commits they were grouped into.
-  uint64_t syncs = 0;
-  uint64_t long_keys = 0;  // Over Limits::key_bytes_warn.
-  std::vector<IndexStats> indexes;
-  std::vector<ObserverStats> observers;
-  std::string store;  // The store's own report, for people.
 };
 
 // Thread-safe. Open at most once per directory, by one process at a time.

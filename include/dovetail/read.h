@@ -21,6 +21,7 @@ namespace dovetail {
 
 namespace internal {
 struct PublishedState;
+class HeldSnapshot;
 }  // namespace internal
 
 // One state of the whole database, rows and entries of one commit. Keeps that
@@ -33,9 +34,11 @@ class Snapshot {
 
  private:
   friend class Engine;
-  explicit Snapshot(std::shared_ptr<const internal::PublishedState> state)
-      : state_(std::move(state)) {}
+  Snapshot(std::shared_ptr<const internal::PublishedState> state,
+           std::shared_ptr<const internal::HeldSnapshot> held)
+      : state_(std::move(state)), held_(std::move(held)) {}
   std::shared_ptr<const internal::PublishedState> state_;
+  std::shared_ptr<const internal::HeldSnapshot> held_;  // For the statistics.
 };
 
 struct ReadOptions {

@@ -73,6 +73,48 @@ TEST_F(ReadTest, RowsCanBeSeenWhereTheyLieAndAScanEndedAtAnyOfThem) {
   EXPECT_EQ(end->continuation, "");
 }
 
+TEST_F(ReadTest, StatisticsTellWhatReadsCostAndWhichSnapshotsAreHeld) {
+  Load(9);
+  EXPECT_THAT(ById("s1"), ElementsAre("s1"));
+  EXPECT_THAT(ByStatus("s", v1::CREATED), ElementsAre("s6", "s3", "s0"));
+  {
+    const auto old = engine().GetSnapshot();
+    ASSERT_THAT(old, IsOk());
+    const Snapshot copy = *old;
+    Load(1, "t");
+    const auto stats = engine().GetStats();
+    ASSERT_THAT(stats, IsOk());
+    EXPECT_EQ(stats->snapshots, 1u);
+    EXPECT_EQ(stats->oldest_snapshot, SequenceNumber{1});
+    for (const IndexStats& index : stats->indexes) {
+      if (index.index == "by_status") {
+        EXPECT_EQ(index.entries_read, 3u);
+      } else if (index.index == "by_order_id") {
+        EXPECT_EQ(index.rows_returned, 1u);
+      }
+    }
+  }
+  const auto stats = engine().GetStats();
+  ASSERT_THAT(stats, IsOk());
+  EXPECT_EQ(stats->snapshots, 0u);
+}
+
+TEST_F(ReadTest, StatisticsHaveTheLevelsOfTheStore) {
+  options_.write_buffer_bytes = 64 << 10;
+  for (int i = 0; i < 20; ++i) Load(500, "seller" + std::to_string(i));
+  engine_.reset();
+  const auto stats = engine().GetStats();
+  ASSERT_THAT(stats, IsOk());
+  ASSERT_FALSE(stats->levels.levels.empty());
+  uint64_t bytes = 0;
+  for (const StoreStats::Level& level : stats->levels.levels) {
+    EXPECT_GT(level.files, 0u);
+    bytes += level.bytes;
+  }
+  EXPECT_GT(bytes, uint64_t{100} << 10);
+  EXPECT_GT(stats->levels.memory_bytes, 0u);
+}
+
 TEST_F(ReadTest, StatusesMergeIntoOneNewestFirstList) {
   Load(9);
   EXPECT_THAT(Scan({.index = "by_status",

@@ -1,0 +1,70 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+//
+// What an operator looks at. Figures "since open" start at 0 with the engine.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dovetail/index_admin.h"
+#include "dovetail/write_batch.h"
+
+namespace dovetail {
+
+struct IndexStats {
+  std::string table;
+  std::string index;  // Empty: the rows themselves.
+  IndexState state = IndexState::kReadable;
+  uint64_t bytes_on_disk = 0;    // Approximate.
+  uint64_t entries_written = 0;  // Since open.
+  uint64_t entries_deleted = 0;
+  uint64_t entries_unchanged = 0;  // Writes saved by diffing.
+  // By reads since open. Their ratio is what a row costs; far above one, the
+  // index does not serve what is asked.
+  uint64_t entries_read = 0;
+  uint64_t rows_returned = 0;
+};
+
+// Of the store below; all 0 for one in memory.
+struct StoreStats {
+  struct Level {
+    int level = 0;
+    uint64_t files = 0;
+    uint64_t bytes = 0;
+  };
+  std::vector<Level> levels;  // Those that hold files.
+  // Files of level 0 are merged on every read; writes wait at 11.
+  uint64_t level0_files = 0;
+  // By which levels are over their size: what compaction has yet to move.
+  uint64_t compaction_pending_bytes = 0;
+  uint64_t memory_bytes = 0;  // Block cache and write buffers, as in use.
+};
+
+struct ObserverStats {
+  std::string name;
+  uint64_t calls = 0;
+  uint64_t failures = 0;
+  uint64_t overruns = 0;
+};
+
+struct Stats {
+  SequenceNumber sequence{};
+  bool read_only = false;  // A store write failed; reopen.
+  uint64_t requests = 0;   // Committed since open.
+  uint64_t requests_failed = 0;
+  uint64_t groups = 0;  // Store commits they were grouped into.
+  uint64_t syncs = 0;
+  uint64_t long_keys = 0;  // Over Limits::key_bytes_warn.
+  // Snapshots that callers hold. What their states hold cannot be given back.
+  uint64_t snapshots = 0;
+  SequenceNumber oldest_snapshot{};    // If there are any.
+  int64_t oldest_snapshot_micros = 0;  // Since it was taken.
+  std::vector<IndexStats> indexes;
+  std::vector<ObserverStats> observers;
+  StoreStats levels;
+  std::string store;  // Its own report, for people.
+};
+
+}  // namespace dovetail
