@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "engine/async_queue.h"
 #include "engine/change_feed.h"
 #include "engine/committer.h"
 #include "engine/held_snapshots.h"
@@ -122,8 +123,21 @@ class Engine::Impl {
   std::unique_ptr<Committer> committer;
   std::unique_ptr<IndexAdmin> indexes;
   std::atomic<bool> closed{false};
+  Mutex async_mu;
+  std::vector<std::weak_ptr<internal::AsyncCore>> async_fronts
+      GUARDED_BY(async_mu);
   const std::shared_ptr<HeldSnapshots> snapshots =
       std::make_shared<HeldSnapshots>();
+
+  // Those that are still there.
+  std::vector<std::shared_ptr<internal::AsyncCore>> AsyncFronts() {
+    std::vector<std::shared_ptr<internal::AsyncCore>> fronts;
+    MutexLock lock(async_mu);
+    for (const auto& weak : async_fronts) {
+      if (auto front = weak.lock()) fronts.push_back(std::move(front));
+    }
+    return fronts;
+  }
 
   std::shared_ptr<const SchemaState> schema() const {
     return committer->published()->schema;
@@ -215,10 +229,31 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(std::string path,
 
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
-Engine::~Engine() = default;
+Engine::~Engine() {
+  for (const auto& front : impl_->AsyncFronts()) {
+    front->Close(AsyncOptions::OnClose::kCancel).IgnoreError();
+  }
+}
+
+std::shared_ptr<internal::AsyncCore> Engine::NewAsyncCore(
+    AsyncOptions options) {
+  auto front = std::make_shared<AsyncQueue>(
+      std::move(options),
+      AsyncQueue::Services{impl_->committer.get(), impl_->observers.get(),
+                           impl_->options.clock,
+                           impl_->options.limits.group_bytes_max});
+  MutexLock lock(impl_->async_mu);
+  std::erase_if(impl_->async_fronts,
+                [](const auto& weak) { return weak.expired(); });
+  impl_->async_fronts.push_back(front);
+  return front;
+}
 
 absl::Status Engine::Close() {
   RETURN_IF_ERROR(impl_->CheckUsable());
+  for (const auto& front : impl_->AsyncFronts()) {
+    RETURN_IF_ERROR(front->Close(front->on_close()));
+  }
   absl::Status status = impl_->observers->CallAll(
       kPreClose, "PreClose", [](Observer& o) { return o.PreClose(); });
   impl_->indexes->Stop();

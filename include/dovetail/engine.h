@@ -40,6 +40,12 @@
 
 namespace dovetail {
 
+class AsyncEngine;  // See async.h.
+struct AsyncOptions;
+namespace internal {
+class AsyncCore;
+}  // namespace internal
+
 struct Options {
   // Create the database if the directory holds none. Off: NotFound.
   bool create_if_missing = true;
@@ -128,14 +134,16 @@ class Engine {
                                                       Options options = {});
 
   // Releases everything; unsynced commits stay safe from process death only.
-  // Prefer Close, which reports. REQUIRES: no other call is running.
+  // Prefer Close, which reports. Asynchronous operations that have not begun
+  // complete with Cancelled. REQUIRES: no other call is running.
   ~Engine();
 
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Waits for running writes, syncs, and refuses all later calls with
-  // FailedPrecondition. A second Close returns that too.
+  // Closes the asynchronous fronts (see AsyncEngine::Close), waits for running
+  // writes, syncs, and refuses all later calls with FailedPrecondition. A
+  // second Close returns that too.
   absl::Status Close();
 
   // Commits all of `batch` or nothing; see WriteOutcome. Blocks until then.
@@ -230,7 +238,9 @@ class Engine {
   const Limits& limits() const;
 
  private:
+  friend class AsyncEngine;
   class Impl;
+  std::shared_ptr<internal::AsyncCore> NewAsyncCore(AsyncOptions options);
   explicit Engine(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
