@@ -186,6 +186,11 @@ void IndexAdmin::Wake() {
   wake_.SignalAll();
 }
 
+void IndexAdmin::Rest(std::chrono::microseconds time) {
+  MutexLock lock(mu_);
+  if (!stopping()) wake_.WaitFor(mu_, time);
+}
+
 absl::Status IndexAdmin::CheckRunning() const {
   if (!stopping()) return absl::OkStatus();
   return absl::FailedPreconditionError("engine is closed");
@@ -272,7 +277,9 @@ absl::StatusOr<BuildReport> IndexAdmin::BuildLocked(
 
   ASSIGN_OR_RETURN(v1::IndexBuild build, LoadBuild(*store_, target.space));
   report.resumed = build.rows() > 0;
-  Pacer pacer(committer_, clock_, options.rows_per_second_max);
+  Pacer pacer(
+      committer_, clock_, [this](auto time) { Rest(time); },
+      options.rows_per_second_max);
   const absl::Status added = AddEntries(
       pacer, *limits_, target, &build, [&](const v1::IndexBuild& so_far) {
         return !stopping() &&
@@ -363,7 +370,8 @@ absl::Status IndexAdmin::Drop(std::string_view table, std::string_view index) {
 absl::Status IndexAdmin::EmptyDropped() {
   const auto schema = committer_->published()->schema;
   for (const v1::DroppedIndex& dropped : schema->catalog().dropped()) {
-    Pacer pacer(committer_, clock_, 0);
+    Pacer pacer(
+        committer_, clock_, [this](auto time) { Rest(time); }, 0);
     RETURN_IF_ERROR(DeleteEntries(pacer, dropped.space(), [this] {
       return !stopping() && callers_.load(std::memory_order_acquire) == 0;
     }));

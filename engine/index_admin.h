@@ -59,6 +59,8 @@ class IndexAdmin {
                                           const BuildOptions& options)
       REQUIRES(work_mu_);
   absl::Status EmptyDropped() REQUIRES(work_mu_);
+  // Returns after so long, or when Stop is called.
+  void Rest(std::chrono::microseconds time);
   void BackgroundLoop();
   absl::Status WorkInBackground();
 

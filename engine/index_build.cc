@@ -3,9 +3,7 @@
 #include "engine/index_build.h"
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -107,9 +105,11 @@ absl::Status AddEntry(const Found& found, const Limits& limits,
 
 }  // namespace
 
-Pacer::Pacer(Committer* committer, Clock* clock, uint64_t rows_per_second_max)
+Pacer::Pacer(Committer* committer, Clock* clock, Rest rest,
+             uint64_t rows_per_second_max)
     : committer_(committer),
       clock_(clock),
+      rest_(std::move(rest)),
       rows_per_second_max_(rows_per_second_max),
       requests_seen_(committer->counts().requests) {}
 
@@ -139,7 +139,7 @@ absl::Status Pacer::Step(Committer::MaintenanceBody body) {
     rows_ = std::min<size_t>(rows_,
                              std::max<uint64_t>(1, rows_per_second_max_ / 10));
   }
-  if (rest > 0) std::this_thread::sleep_for(std::chrono::microseconds(rest));
+  if (rest > 0) rest_(std::chrono::microseconds(rest));
   return absl::OkStatus();
 }
 

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -24,7 +25,10 @@ namespace dovetail {
 // thread.
 class Pacer {
  public:
-  Pacer(Committer* committer, Clock* clock, uint64_t rows_per_second_max);
+  // `rest` waits, at most so long.
+  using Rest = std::function<void(std::chrono::microseconds)>;
+  Pacer(Committer* committer, Clock* clock, Rest rest,
+        uint64_t rows_per_second_max);
 
   size_t rows() const { return rows_; }
   // Runs one step inside the serial section, then rests.
@@ -33,6 +37,7 @@ class Pacer {
  private:
   Committer* const committer_;
   Clock* const clock_;
+  const Rest rest_;
   const uint64_t rows_per_second_max_;
   size_t rows_ = 64;
   uint64_t requests_seen_ = 0;
