@@ -15,8 +15,6 @@ using google::protobuf::Descriptor;
 using google::protobuf::EnumDescriptor;
 using google::protobuf::FieldDescriptor;
 
-constexpr int kDenseNumbersMax = 128;
-
 // A tracked path, seen from a message on it: path[depth] is a field of that
 // message, or, one step behind the end, the message is the leaf Timestamp.
 struct Leaf {
@@ -142,14 +140,7 @@ class Compiler {
                 return a->number() < b->number();
               });
     for (const FieldDescriptor* field : fields) {
-      FieldPlan plan = CompileField(*field, leaves, depth);
-      const auto number = static_cast<size_t>(field->number());
-      if (number < kDenseNumbersMax) {
-        message.dense.resize(number + 1);
-        message.dense[number] = plan;
-      } else {
-        message.sparse.push_back(plan);
-      }
+      message.fields.Add(CompileField(*field, leaves, depth));
     }
     return message;
   }
@@ -202,17 +193,6 @@ class Compiler {
 };
 
 }  // namespace
-
-const FieldPlan* MessagePlan::FindSparse(uint32_t number) const {
-  static constexpr FieldPlan kNone;
-  const auto it =
-      std::lower_bound(sparse.begin(), sparse.end(), number,
-                       [](const FieldPlan& field, uint32_t wanted) {
-                         return wire::NumberOfTag(field.tag) < wanted;
-                       });
-  const bool found = it != sparse.end() && wire::NumberOfTag(it->tag) == number;
-  return found ? &*it : &kNone;
-}
 
 EnumValues ValuesOf(const EnumDescriptor& type) {
   EnumValues values;

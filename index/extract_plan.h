@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "google/protobuf/descriptor.h"
+#include "index/number_table.h"
 
 namespace dovetail::internal {
 
@@ -60,7 +61,7 @@ struct Range {
 };
 
 struct FieldPlan {
-  // Of one value, not packed. 0 in the gaps of the dense table.
+  // Of one value, not packed. 0: no such field.
   uint32_t tag = 0;
   FieldOp op = FieldOp::kUnknown;
   // A repeated field of numbers: may also come as one packed value.
@@ -72,16 +73,8 @@ struct FieldPlan {
 };
 
 struct MessagePlan {
-  const FieldPlan* Find(uint32_t number) const {
-    if (number < dense.size()) [[likely]]
-      return &dense[number];
-    return FindSparse(number);
-  }
-  const FieldPlan* FindSparse(uint32_t number) const;
-
   std::string type_name;
-  std::vector<FieldPlan> dense;   // By field number, from 0.
-  std::vector<FieldPlan> sparse;  // The others, by ascending number.
+  NumberTable<FieldPlan> fields;
   // Slots that get their default when the message is there: leaves without
   // presence, and the message itself if it is a tracked Timestamp.
   std::vector<uint32_t> entered;

@@ -282,7 +282,7 @@ const char* Extraction::ReadFields(const MessagePlan& message, const char* p,
     if (p == nullptr) {
       return Fail(message, 0, start, "tag cut off or too long");
     }
-    const FieldPlan& field = *message.Find(wire::NumberOfTag(tag));
+    const FieldPlan& field = message.fields.Find(wire::NumberOfTag(tag));
     if (field.tag == tag) [[likely]] {
       p = ReadField(message, field, start, p, end, depth_left);
     } else if (wire::TypeOfTag(tag) == wire::kEndGroup) {

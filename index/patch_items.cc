@@ -136,11 +136,10 @@ class Reader {
     const bool is_longest_tag = p - start == wire::kTagBytesMax;
     bool is_exact = !(is_longest_tag && HasBitsAbove(kTagLastByteMax, p));
     const wire::WireType type = wire::TypeOfTag(item->tag);
-    const PatchField* field = message_.Find(item->number());
-    if (field != nullptr &&
-        (field->tag == item->tag ||
-         (field->is_packable && type == wire::kLengthDelimited))) {
-      item->field = field;
+    const PatchField& field = message_.fields.Find(item->number());
+    if (field.tag == item->tag ||
+        (field.is_packable && type == wire::kLengthDelimited)) {
+      item->field = &field;
     }
     switch (type) {
       case wire::kVarint: {

@@ -14,8 +14,6 @@ namespace {
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 
-constexpr int kDenseNumbersMax = 128;
-
 VarintForm FormOf(const FieldDescriptor& field) {
   switch (field.type()) {
     case FieldDescriptor::TYPE_BOOL:
@@ -81,14 +79,7 @@ class Compiler {
                 return a->number() < b->number();
               });
     for (const FieldDescriptor* field : fields) {
-      PatchField plan = CompileField(*field, paths, depth);
-      const auto number = static_cast<size_t>(field->number());
-      if (number < kDenseNumbersMax) {
-        message.dense.resize(number + 1);
-        message.dense[number] = plan;
-      } else {
-        message.sparse.push_back(plan);
-      }
+      message.fields.Add(CompileField(*field, paths, depth));
     }
     return message;
   }
@@ -134,16 +125,6 @@ class Compiler {
 };
 
 }  // namespace
-
-const PatchField* PatchMessage::FindSparse(uint32_t number) const {
-  const auto it =
-      std::lower_bound(sparse.begin(), sparse.end(), number,
-                       [](const PatchField& field, uint32_t wanted) {
-                         return wire::NumberOfTag(field.tag) < wanted;
-                       });
-  const bool found = it != sparse.end() && wire::NumberOfTag(it->tag) == number;
-  return found ? &*it : nullptr;
-}
 
 PatchPlan CompilePatchPlan(const Descriptor& record,
                            const std::vector<FieldPath>& paths) {

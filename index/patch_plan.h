@@ -28,7 +28,7 @@ enum class PatchRole : uint8_t {
 };
 
 struct PatchField {
-  uint32_t tag = 0;  // Of one value, not packed. 0 in the gaps of `dense`.
+  uint32_t tag = 0;  // Of one value, not packed. 0: no such field.
   PatchRole role = PatchRole::kKept;
   VarintForm form = VarintForm::k64;
   bool is_message = false;
@@ -43,17 +43,8 @@ struct PatchField {
 };
 
 struct PatchMessage {
-  // Null for a number that no field has.
-  const PatchField* Find(uint32_t number) const {
-    if (number >= dense.size()) [[unlikely]]
-      return FindSparse(number);
-    return dense[number].tag != 0 ? &dense[number] : nullptr;
-  }
-  const PatchField* FindSparse(uint32_t number) const;
-
   std::string type_name;
-  std::vector<PatchField> dense;   // By field number, from 0.
-  std::vector<PatchField> sparse;  // The others, by ascending number.
+  NumberTable<PatchField> fields;
   size_t oneof_count = 0;
 };
 
