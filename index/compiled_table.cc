@@ -51,13 +51,6 @@ std::vector<std::string> PathsOf(const v1::TableSchema& schema) {
 
 absl::Status CheckShape(const v1::TableSchema& schema) {
   RETURN_IF_ERROR(CheckName("table", schema.name()));
-  if (schema.row_key().encoding() != v1::RowKeyLayout::BINARY) {
-    return absl::InvalidArgumentError(
-        "row key: only the BINARY encoding is served");
-  }
-  if (!schema.row_key().separator().empty()) {
-    return absl::InvalidArgumentError("row key: a BINARY key has no separator");
-  }
   if (static_cast<size_t>(schema.indexes_size()) > kIndexesPerTableMax) {
     return absl::InvalidArgumentError(
         absl::StrCat("too many indexes: indexes=", schema.indexes_size(),
@@ -98,7 +91,7 @@ absl::StatusOr<std::unique_ptr<const CompiledTable>> CompiledTable::Compile(
   std::unique_ptr<CompiledTable> table(
       new CompiledTable(schema, *std::move(type), *std::move(extractor)));
   absl::StatusOr<KeyLayout> row_key =
-      KeyLayout::Compile(schema.row_key().parts(), table->fields());
+      KeyLayout::CompileRowKey(schema.row_key(), table->fields());
   RETURN_IF_ERROR(In(absl::StrCat(place, " row key"), row_key.status()));
   table->row_key_ = *std::move(row_key);
 

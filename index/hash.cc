@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "base/check.h"
 #include "base/coding.h"
@@ -110,6 +111,30 @@ HashBytes Compute(v1::HashAlgorithm algorithm, std::string_view data) {
   return hash;
 }
 
+// A hash as Java has it. CRC32.getValue() is a long, and never negative.
+struct JavaHash {
+  int64_t value;
+  bool is_long;
+};
+
+JavaHash ToJava(v1::HashAlgorithm algorithm, std::string_view data) {
+  const HashBytes hash = Compute(algorithm, data);
+  const uint64_t bits =
+      DecodeBigEndian(hash.bytes, static_cast<int>(hash.size));
+  if (algorithm == v1::CRC32) return {static_cast<int64_t>(bits), true};
+  DOVETAIL_CHECK(hash.size == 4 || hash.size == 8);
+  if (hash.size == 8) return {static_cast<int64_t>(bits), true};
+  return {static_cast<int32_t>(static_cast<uint32_t>(bits)), false};
+}
+
+uint32_t UnsignedMod(const HashBytes& hash, uint32_t count) {
+  uint64_t rest = 0;
+  for (size_t i = 0; i < hash.size; ++i) {
+    rest = (rest << 8 | static_cast<uint8_t>(hash.bytes[i])) % count;
+  }
+  return static_cast<uint32_t>(rest);
+}
+
 // A character as Java's decoder of UTF-8 sees it. What is not UTF-8 is
 // U+FFFD, one for all the bytes up to the first that cannot go on, and one
 // for a whole encoded surrogate.
@@ -192,6 +217,51 @@ uint32_t HashBucket(v1::HashAlgorithm algorithm, std::string_view data,
   const HashBytes hash = Compute(algorithm, data);
   const int bytes = static_cast<int>(std::min<size_t>(hash.size, 8));
   return static_cast<uint32_t>(DecodeBigEndian(hash.bytes, bytes) % count);
+}
+
+int64_t HashBucketAs(v1::KeyPart::Text::BucketForm form,
+                     v1::HashAlgorithm algorithm, std::string_view data,
+                     uint32_t count) {
+  using Text = v1::KeyPart::Text;
+  DOVETAIL_CHECK(count >= 1);
+  if (form == Text::FORM_DEFAULT) return HashBucket(algorithm, data, count);
+  if (form == Text::UNSIGNED_MOD) {
+    return UnsignedMod(Compute(algorithm, data), count);
+  }
+  const JavaHash h = ToJava(algorithm, data);
+  const int64_t modulus = count;
+  const int64_t remainder = h.value % modulus;
+  switch (form) {
+    case Text::FLOOR_MOD:
+      return remainder < 0 ? remainder + modulus : remainder;
+    case Text::MASK_MOD:
+      return (h.value & (h.is_long ? std::numeric_limits<int64_t>::max()
+                                   : std::numeric_limits<int32_t>::max())) %
+             modulus;
+    case Text::ABS_MOD: {
+      // The least integer has no absolute value of its type.
+      const int64_t least = h.is_long ? std::numeric_limits<int64_t>::min()
+                                      : std::numeric_limits<int32_t>::min();
+      if (h.value == least) return remainder;
+      break;
+    }
+    default:
+      break;
+  }
+  // |h| % n and |h % n| are one number.
+  return remainder < 0 ? -remainder : remainder;
+}
+
+int64_t LeastAbsMod(v1::HashAlgorithm algorithm, uint32_t count) {
+  switch (algorithm) {
+    case v1::MURMUR3:
+    case v1::JAVA_STRING:
+      return std::numeric_limits<int32_t>::min() % int64_t{count};
+    case v1::XXH3:
+      return std::numeric_limits<int64_t>::min() % int64_t{count};
+    default:
+      return 0;
+  }
 }
 
 int32_t JavaStringHash(std::string_view text) {

@@ -32,6 +32,19 @@ void AppendHash(v1::HashAlgorithm algorithm, std::string_view data,
 uint32_t HashBucket(v1::HashAlgorithm algorithm, std::string_view data,
                     uint32_t count);
 
+// The bucket that Java code of the usual forms computes; see BucketForm. In
+// [0, count), but for ABS_MOD of the least int or long, which gives
+// LeastAbsMod.
+// REQUIRES: count >= 1; HashSize(algorithm) is 4 or 8 for the forms that take
+// Java's integer, and not 0 for the others.
+int64_t HashBucketAs(v1::KeyPart::Text::BucketForm form,
+                     v1::HashAlgorithm algorithm, std::string_view data,
+                     uint32_t count);
+
+// What Math.abs(h) % count is where Math.abs(h) is negative; 0 if that cannot
+// be.
+int64_t LeastAbsMod(v1::HashAlgorithm algorithm, uint32_t count);
+
 // java.lang.String.hashCode over the UTF-16 form of UTF-8 `text`; an invalid
 // byte sequence counts as U+FFFD, as Java's decoder has it.
 int32_t JavaStringHash(std::string_view text);

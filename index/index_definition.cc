@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/status_macros.h"
+#include "index/key_body.h"
 
 namespace dovetail {
 namespace {
@@ -26,6 +27,41 @@ int PartHolding(const std::vector<KeyPart>& parts, int field) {
   return -1;
 }
 
+// The BINARY form in which an entry carries a part of a TEXT row key: its
+// field, in its order, in few bytes. What is computed and cannot be computed
+// from the entry is carried as a number (a salt) or as its text.
+KeyPart CarriedForm(const KeyPart& part) {
+  KeyPart carried = part;
+  carried.is_text = false;
+  carried.text = {};
+  if (part.transform == Transform::kSalt) return carried;
+  if (part.computed()) {
+    carried = KeyPart();
+    carried.inputs = {-1};  // No field.
+    carried.input_types = {FieldType::kString};
+    carried.input_nullable = {false};
+    carried.input_paths = part.input_paths;
+    return carried;
+  }
+  carried.input_nullable = {part.nullable() && part.text.has_null};
+  carried.nulls_last = carried.descending;
+  const bool number =
+      part.transform == Transform::kNone ||
+      (part.transform == Transform::kReverse && !IsText(part.type()));
+  switch (part.type()) {
+    case FieldType::kInt32:
+    case FieldType::kInt64:
+    case FieldType::kUint32:
+    case FieldType::kUint64:
+    case FieldType::kEnum:
+      if (number) carried.transform = Transform::kVarint;
+      break;
+    default:
+      break;
+  }
+  return carried;
+}
+
 }  // namespace
 
 absl::StatusOr<IndexDefinition> IndexDefinition::Compile(
@@ -41,6 +77,7 @@ absl::StatusOr<IndexDefinition> IndexDefinition::Compile(
   }
   index.field_count_ = fields.size();
   index.row_parts_ = row_key.parts();
+  index.text_row_key_ = row_key.is_text();
   for (const KeyPart& part : index.layout_.parts()) {
     for (const int field : part.inputs) {
       if (std::find(index.inputs_.begin(), index.inputs_.end(), field) ==
@@ -55,7 +92,13 @@ absl::StatusOr<IndexDefinition> IndexDefinition::Compile(
             ? -1
             : static_cast<int>(same - index.row_parts_.begin()));
   }
-  index.PlanRowKey(row_key);
+  index.carried_ = index.row_parts_;
+  if (index.text_row_key_) {
+    for (KeyPart& part : index.carried_) part = CarriedForm(part);
+    index.PlanTextRowKey();
+  } else {
+    index.PlanRowKey(row_key);
+  }
   return index;
 }
 
@@ -111,6 +154,40 @@ void IndexDefinition::PlanRowKey(const KeyLayout& row_key) {
   }
 }
 
+// The same for a TEXT row key. Its texts are made anew from fields, so the
+// suffix has each field that the index lacks once, whatever parts it is in.
+void IndexDefinition::PlanTextRowKey() {
+  const auto readable = [this](int field) {
+    return PartHolding(layout_.parts(), field) >= 0 ||
+           PartHolding(row_parts_, field) >= 0;
+  };
+  sources_.resize(row_parts_.size());
+  needed_.assign(field_count_, false);
+  for (size_t i = 0; i < row_parts_.size(); ++i) {
+    const KeyPart& part = row_parts_[i];
+    Source& source = sources_[i];
+    source = {Source::Kind::kReencode, suffix_.size()};
+    if (!part.computed()) {
+      const int field = part.inputs[0];
+      needed_[field] = true;
+      if (PartHolding(layout_.parts(), field) < 0 &&
+          PartHolding(row_parts_, field) == static_cast<int>(i)) {
+        suffix_.push_back(i);
+      }
+    } else if (part.transform == Transform::kSalt) {
+      source.kind = Source::Kind::kCarriedSalt;
+      suffix_.push_back(i);
+    } else if (std::all_of(part.inputs.begin(), part.inputs.end(), readable)) {
+      source.kind = Source::Kind::kCompute;
+      for (const int field : part.inputs) needed_[field] = true;
+    } else {
+      source.kind = Source::Kind::kCarriedText;
+      suffix_.push_back(i);
+    }
+  }
+  needs_fields_ = true;
+}
+
 bool IndexDefinition::HasEntry(std::span<const FieldValue> fields) const {
   return !unique_ || std::none_of(inputs_.begin(), inputs_.end(),
                                   [&](int f) { return fields[f].is_null; });
@@ -135,7 +212,29 @@ absl::Status IndexDefinition::EncodeEntry(const EncodedRow& row,
                                           std::string* value) const {
   RETURN_IF_ERROR(EncodeParts(row, key));
   std::string* rest = unique_ ? value : key;
+  if (text_row_key_) [[unlikely]]
+    return EncodeTextSuffix(row, rest);
   for (const size_t i : suffix_) rest->append(row.part(i));
+  return absl::OkStatus();
+}
+
+absl::Status IndexDefinition::EncodeTextSuffix(const EncodedRow& row,
+                                               std::string* out) const {
+  for (const size_t i : suffix_) {
+    const KeyPart& part = row_parts_[i];
+    if (!part.computed()) {
+      RETURN_IF_ERROR(AppendKeyPart(carried_[i], row.fields, 0, out));
+    } else if (part.transform == Transform::kSalt) {
+      ASSIGN_OR_RETURN(const Value salt, DecodeKeyPart(part, row.part(i)));
+      AppendKeyPartNumber(carried_[i], static_cast<uint32_t>(salt.as_uint()),
+                          out);
+    } else {
+      FieldValue text;
+      text.is_null = false;
+      text.text = row.part(i);
+      RETURN_IF_ERROR(AppendKeyPartValue(carried_[i], text, out));
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -166,7 +265,8 @@ absl::Status IndexDefinition::DecodeFields(
     RETURN_IF_ERROR(decode(layout_.parts()[i], index_parts[i]));
   }
   for (size_t i = 0; i < suffix_parts.size(); ++i) {
-    RETURN_IF_ERROR(decode(row_parts_[suffix_[i]], suffix_parts[i]));
+    if (row_parts_[suffix_[i]].computed()) continue;
+    RETURN_IF_ERROR(decode(carried_[suffix_[i]], suffix_parts[i]));
   }
   return absl::OkStatus();
 }
@@ -184,7 +284,7 @@ absl::Status IndexDefinition::RowKeyOf(std::string_view entry_key,
   Slices suffix_parts;
   for (const size_t i : suffix_) {
     ASSIGN_OR_RETURN(const std::string_view bytes,
-                     ConsumeKeyPart(row_parts_[i], &rest));
+                     ConsumeKeyPart(carried_[i], &rest));
     suffix_parts.push_back(bytes);
   }
   if (!rest.empty() || (unique_ ? !entry_key.empty() : !entry_value.empty())) {
@@ -210,8 +310,27 @@ absl::Status IndexDefinition::RowKeyOf(std::string_view entry_key,
       case Source::Kind::kCompute:
         RETURN_IF_ERROR(AppendKeyPart(row_parts_[i], fields, 0, row_key));
         break;
+      case Source::Kind::kCarriedSalt:
+      case Source::Kind::kCarriedText:
+        RETURN_IF_ERROR(
+            AppendCarried(i, suffix_parts[sources_[i].position], row_key));
+        break;
     }
   }
+  return absl::OkStatus();
+}
+
+absl::Status IndexDefinition::AppendCarried(size_t row_part,
+                                            std::string_view bytes,
+                                            std::string* row_key) const {
+  ASSIGN_OR_RETURN(const Value value, DecodeKeyPart(carried_[row_part], bytes));
+  const KeyPart& part = row_parts_[row_part];
+  if (part.transform == Transform::kSalt) {
+    AppendKeyPartNumber(part, static_cast<uint32_t>(value.as_uint()), row_key);
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(DecodeKeyPart(part, value.as_string()).status());
+  row_key->append(value.as_string());
   return absl::OkStatus();
 }
 

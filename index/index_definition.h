@@ -73,10 +73,12 @@ class IndexDefinition {
   // Where RowKeyOf takes one part of the row key from.
   struct Source {
     enum class Kind {
-      kIndexPart,  // The same bytes as part `position` of the index key.
-      kSuffix,     // Part `position` of what the entry has besides.
-      kReencode,   // The field is in the entry, in another form.
-      kCompute,    // Hashed from fields that are in the entry.
+      kIndexPart,    // The same bytes as part `position` of the index key.
+      kSuffix,       // Part `position` of what the entry has besides.
+      kReencode,     // The field is in the entry, in another form.
+      kCompute,      // Hashed from fields that are in the entry.
+      kCarriedSalt,  // The number of part `position` of what it has besides.
+      kCarriedText,  // The text of that part.
     };
     Kind kind;
     size_t position = 0;
@@ -84,6 +86,10 @@ class IndexDefinition {
 
   absl::Status EncodeParts(const EncodedRow& row, std::string* key) const;
   void PlanRowKey(const KeyLayout& row_key);
+  void PlanTextRowKey();
+  absl::Status EncodeTextSuffix(const EncodedRow& row, std::string* out) const;
+  absl::Status AppendCarried(size_t row_part, std::string_view bytes,
+                             std::string* row_key) const;
   absl::Status DecodeFields(std::span<const std::string_view> index_parts,
                             std::span<const std::string_view> suffix_parts,
                             std::vector<Value>* storage,
@@ -93,6 +99,10 @@ class IndexDefinition {
   bool unique_ = false;
   KeyLayout layout_;
   std::vector<KeyPart> row_parts_;
+  // By part of the row key: the form it has in an entry. Of a BINARY row key
+  // the part itself; of a TEXT one, whose texts are long, a BINARY part.
+  std::vector<KeyPart> carried_;
+  bool text_row_key_ = false;
   // By part of the row key.
   std::vector<Source> sources_;
   // Parts of the row key that the entry carries besides its own parts.

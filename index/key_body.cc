@@ -58,34 +58,6 @@ int PlainBytes(FieldType type) {
   return 0;
 }
 
-// --- Integers of any field type ---
-
-SignedMagnitude FieldInteger(const FieldValue& value, FieldType type) {
-  if (IsSigned(type) && static_cast<int64_t>(value.bits) < 0) {
-    return {.negative = true, .magnitude = ~value.bits};
-  }
-  return {.negative = false, .magnitude = value.bits};
-}
-
-// The integer as a field of `type`; false if it is out of the type's range.
-bool IntegerField(SignedMagnitude v, FieldType type, Value* value) {
-  uint64_t max = std::numeric_limits<uint64_t>::max();
-  if (type == FieldType::kUint32) max = std::numeric_limits<uint32_t>::max();
-  if (IsSigned(type)) {
-    max = type == FieldType::kInt64 ? std::numeric_limits<int64_t>::max()
-                                    : std::numeric_limits<int32_t>::max();
-  } else if (v.negative) {
-    return false;
-  }
-  if (v.magnitude > max) return false;
-  if (IsSigned(type)) {
-    *value = static_cast<int64_t>(v.negative ? ~v.magnitude : v.magnitude);
-  } else {
-    *value = v.magnitude;
-  }
-  return true;
-}
-
 // --- The plain encodings ---
 
 // False if `value` has none: a timestamp out of range.
@@ -235,17 +207,6 @@ bool DecodeDecimal(uint32_t digits, std::string_view body, Value* value) {
 
 // --- TIME32 ---
 
-uint64_t UnitsPerSecond(v1::KeyPart::Time32::Unit unit) {
-  switch (unit) {
-    case v1::KeyPart::Time32::MILLISECONDS:
-      return 1000;
-    case v1::KeyPart::Time32::MICROSECONDS:
-      return 1'000'000;
-    default:
-      return 1;
-  }
-}
-
 absl::Status AppendTime32(const KeyPart& part, const FieldValue& value,
                           std::string* out) {
   uint64_t units = UnitsPerSecond(part.unit);
@@ -306,6 +267,35 @@ bool DecodeComputed(const KeyPart& part, std::string body, Value* value) {
 }
 
 }  // namespace
+
+bool IntegerField(SignedMagnitude v, FieldType type, Value* value) {
+  uint64_t max = std::numeric_limits<uint64_t>::max();
+  if (type == FieldType::kUint32) max = std::numeric_limits<uint32_t>::max();
+  if (IsSigned(type)) {
+    max = type == FieldType::kInt64 ? std::numeric_limits<int64_t>::max()
+                                    : std::numeric_limits<int32_t>::max();
+  } else if (v.negative) {
+    return false;
+  }
+  if (v.magnitude > max) return false;
+  if (IsSigned(type)) {
+    *value = static_cast<int64_t>(v.negative ? ~v.magnitude : v.magnitude);
+  } else {
+    *value = v.magnitude;
+  }
+  return true;
+}
+
+uint64_t UnitsPerSecond(v1::KeyPart::Time32::Unit unit) {
+  switch (unit) {
+    case v1::KeyPart::Time32::MILLISECONDS:
+      return 1000;
+    case v1::KeyPart::Time32::MICROSECONDS:
+      return 1'000'000;
+    default:
+      return 1;
+  }
+}
 
 std::string_view KeyTransformName(KeyPart::Transform transform) {
   switch (transform) {

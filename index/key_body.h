@@ -15,6 +15,7 @@
 #include "dovetail/value.h"
 #include "index/field_value.h"
 #include "index/key_part.h"
+#include "index/ordered_codec.h"
 
 namespace dovetail {
 
@@ -25,6 +26,19 @@ inline bool IsSigned(FieldType type) {
   return type == FieldType::kInt32 || type == FieldType::kInt64 ||
          type == FieldType::kEnum;
 }
+
+// The value of an integer or enum field.
+inline SignedMagnitude FieldInteger(const FieldValue& value, FieldType type) {
+  if (IsSigned(type) && static_cast<int64_t>(value.bits) < 0) {
+    return {.negative = true, .magnitude = ~value.bits};
+  }
+  return {.negative = false, .magnitude = value.bits};
+}
+
+// The integer as a field of `type`; false if it is out of the type's range.
+bool IntegerField(SignedMagnitude v, FieldType type, Value* value);
+
+uint64_t UnitsPerSecond(v1::KeyPart::Time32::Unit unit);
 
 // Size of the bodies of a part whose bodies all have one size; 0 if they do
 // not: strings and varints.

@@ -13,6 +13,8 @@
 #include "base/strings.h"
 #include "dovetail/limits.h"
 #include "index/key_body.h"
+#include "index/text_key.h"
+#include "index/text_key_range.h"
 
 namespace dovetail {
 namespace {
@@ -73,6 +75,40 @@ struct KeyLayout::Bound {
 absl::StatusOr<KeyLayout> KeyLayout::Compile(
     const google::protobuf::RepeatedPtrField<v1::KeyPart>& parts,
     std::span<const FieldInfo> fields) {
+  return CompileParts(parts, nullptr, fields);
+}
+
+absl::StatusOr<KeyLayout> KeyLayout::CompileRowKey(
+    const v1::RowKeyLayout& row_key, std::span<const FieldInfo> fields) {
+  switch (row_key.encoding()) {
+    case v1::RowKeyLayout::BINARY:
+      if (row_key.separator().empty()) {
+        return CompileParts(row_key.parts(), nullptr, fields);
+      }
+      return absl::InvalidArgumentError("a BINARY key has no separator");
+    case v1::RowKeyLayout::TEXT: {
+      RETURN_IF_ERROR(CheckTextSeparator(row_key.separator()));
+      ASSIGN_OR_RETURN(
+          KeyLayout layout,
+          CompileParts(row_key.parts(), &row_key.separator(), fields));
+      const bool readable =
+          std::any_of(layout.columns_.begin(), layout.columns_.end(),
+                      [](const Column& c) { return c.part >= 0; });
+      if (readable) return layout;
+      return absl::InvalidArgumentError(
+          "a TEXT key needs a field that can be read back from it: rows whose "
+          "hashes are equal would have one key");
+    }
+    default:
+      return absl::InvalidArgumentError(
+          absl::StrCat("the encoding is unknown here: encoding=",
+                       static_cast<int>(row_key.encoding())));
+  }
+}
+
+absl::StatusOr<KeyLayout> KeyLayout::CompileParts(
+    const google::protobuf::RepeatedPtrField<v1::KeyPart>& parts,
+    const std::string* separator, std::span<const FieldInfo> fields) {
   if (parts.empty()) {
     return absl::InvalidArgumentError("a key needs at least one part");
   }
@@ -82,8 +118,14 @@ absl::StatusOr<KeyLayout> KeyLayout::Compile(
   }
   KeyLayout layout;
   layout.field_count_ = fields.size();
+  layout.is_text_ = separator != nullptr;
   for (int i = 0; i < parts.size(); ++i) {
-    absl::StatusOr<KeyPart> part = CompileKeyPart(parts[i], fields);
+    absl::StatusOr<KeyPart> part =
+        separator == nullptr
+            ? CompileKeyPart(parts[i], fields)
+            : CompileTextKeyPart(parts[i],
+                                 {*separator, i == 0, i + 1 == parts.size()},
+                                 fields);
     if (!part.ok()) {
       return absl::Status(
           part.status().code(),
@@ -203,6 +245,26 @@ absl::StatusOr<std::vector<std::string>> KeyLayout::Prefixes(
   return prefixes;
 }
 
+bool KeyLayout::Reached(const Bound& bound, const Column& column,
+                        size_t parts_bound) const {
+  if (column.part >= 0) return column.part < static_cast<int>(parts_bound);
+  // Only hashed: by one of the parts whose inputs are all known, or told apart
+  // as the first field of a sub-bucket.
+  return std::any_of(
+      parts_.begin(), parts_.begin() + static_cast<std::ptrdiff_t>(parts_bound),
+      [&](const KeyPart& part) {
+        const std::vector<int>& inputs = part.inputs;
+        if (std::find(inputs.begin(), inputs.end(), column.field) ==
+            inputs.end()) {
+          return false;
+        }
+        return (part.transform == Transform::kSubBucket &&
+                inputs[0] == column.field) ||
+               std::all_of(inputs.begin(), inputs.end(),
+                           [&](int f) { return bound.known[f]; });
+      });
+}
+
 absl::Status KeyLayout::ApplyRange(const Range& range, size_t part_number,
                                    const Column& column, KeyRange* out) const {
   const KeyPart& part = parts_[part_number];
@@ -284,18 +346,22 @@ absl::StatusOr<std::vector<KeyRange>> KeyLayout::Ranges(
 
   // Each column given must have reached the prefix.
   for (size_t i = 0; i < bound_columns; ++i) {
-    const int part = columns_[i].part;
-    if (part < static_cast<int>(parts_bound)) continue;
+    if (Reached(bound, columns_[i], parts_bound)) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         "columns given do not lead the key: column=", columns_[i].path,
-        " needs_first=", PartName(parts_[parts_bound])));
+        parts_bound < parts_.size()
+            ? absl::StrCat(" needs_first=", PartName(parts_[parts_bound]))
+            : ""));
   }
   std::vector<KeyRange> ranges;
   ranges.reserve(prefixes.size());
   for (std::string& prefix : prefixes) {
     KeyRange r{std::move(prefix), {}, {}};
     r.begin = r.prefix;
-    r.end = PrefixEnd(r.prefix);
+    // Behind the last part of a TEXT key stands nothing, so that keys which
+    // start like a whole one are other keys.
+    r.end = is_text_ && parts_bound == parts_.size() ? r.prefix + '\0'
+                                                     : PrefixEnd(r.prefix);
     ranges.push_back(std::move(r));
   }
   if (!range.has_value()) return ranges;
@@ -307,6 +373,12 @@ absl::StatusOr<std::vector<KeyRange>> KeyLayout::Ranges(
         parts_bound < parts_.size()
             ? absl::StrCat(" next_part=", PartName(parts_[parts_bound]))
             : ""));
+  }
+  if (is_text_) {
+    for (KeyRange& r : ranges) {
+      RETURN_IF_ERROR(ApplyTextRange(*range, parts_[parts_bound], column, &r));
+    }
+    return ranges;
   }
   if (!OrderPreserving(parts_[parts_bound])) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -325,12 +397,13 @@ absl::StatusOr<std::string> KeyLayout::DebugString(std::string_view key) const {
   for (const KeyPart& part : parts_) {
     ASSIGN_OR_RETURN(const std::string_view bytes, ConsumeKeyPart(part, &key));
     absl::StrAppend(&out, out.empty() ? "" : " ", PartName(part), "=");
-    if (part.transform == Transform::kHash) {
+    if (part.transform == Transform::kHash && !is_text_) {
       absl::StrAppend(&out, "0x", absl::BytesToHexString(ToAbsl(bytes)));
       continue;
     }
     ASSIGN_OR_RETURN(const Value value, DecodeKeyPart(part, bytes));
-    out += value.DebugString();
+    out += part.transform == Transform::kHash ? value.as_string()
+                                              : value.DebugString();
   }
   if (!key.empty()) {
     return absl::InvalidArgumentError("key has bytes behind its last part");

@@ -48,9 +48,14 @@ class KeyLayout {
   static absl::StatusOr<KeyLayout> Compile(
       const google::protobuf::RepeatedPtrField<v1::KeyPart>& parts,
       std::span<const FieldInfo> fields);
+  // The same for a row key in either encoding.
+  static absl::StatusOr<KeyLayout> CompileRowKey(
+      const v1::RowKeyLayout& row_key, std::span<const FieldInfo> fields);
 
   const std::vector<KeyPart>& parts() const { return parts_; }
   const std::vector<Column>& columns() const { return columns_; }
+  // Whether it is a TEXT row key.
+  bool is_text() const { return is_text_; }
   // 0: no part is a salt.
   uint32_t salt_count() const { return salt_count_; }
 
@@ -87,10 +92,18 @@ class KeyLayout {
   // The values given so far, by field; unset ones stop a prefix.
   struct Bound;
 
+  // Null: a BINARY key.
+  static absl::StatusOr<KeyLayout> CompileParts(
+      const google::protobuf::RepeatedPtrField<v1::KeyPart>& parts,
+      const std::string* separator, std::span<const FieldInfo> fields);
   absl::Status CheckValueCount(size_t given) const;
   absl::StatusOr<std::vector<std::string>> Prefixes(const Bound& bound,
                                                     size_t ranges_max,
                                                     size_t* parts_bound) const;
+  // Whether the first `parts_bound` parts, which `bound` determines, are made
+  // with the column's value.
+  bool Reached(const Bound& bound, const Column& column,
+               size_t parts_bound) const;
   absl::Status ApplyRange(const Range& range, size_t part, const Column& column,
                           KeyRange* out) const;
 
@@ -98,6 +111,7 @@ class KeyLayout {
   std::vector<Column> columns_;
   size_t field_count_ = 0;
   uint32_t salt_count_ = 0;
+  bool is_text_ = false;
 };
 
 }  // namespace dovetail

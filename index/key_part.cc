@@ -18,6 +18,7 @@
 #include "index/hash.h"
 #include "index/key_body.h"
 #include "index/ordered_codec.h"
+#include "index/text_key.h"
 
 namespace dovetail {
 namespace {
@@ -128,23 +129,8 @@ size_t BodyBytes(const KeyPart& part, std::string_view rest) {
   return bytes <= rest.size() ? bytes : 0;
 }
 
-}  // namespace
-
-absl::Status AppendKeyPart(const KeyPart& part,
-                           std::span<const FieldValue> fields, uint32_t salt,
-                           std::string* out) {
-  if (!part.computed()) {
-    return AppendKeyPartValue(part, fields[static_cast<size_t>(part.inputs[0])],
-                              out);
-  }
-  const size_t start = out->size();
-  RETURN_IF_ERROR(AppendComputed(part, fields, salt, out));
-  if (part.descending) ComplementFrom(start, out);
-  return absl::OkStatus();
-}
-
-absl::Status AppendKeyPartValue(const KeyPart& part, const FieldValue& value,
-                                std::string* out) {
+absl::Status AppendValue(const KeyPart& part, const FieldValue& value,
+                         std::string* out) {
   if (part.nullable()) {
     out->push_back(value.is_null ? NullTag(part) : kValueTag);
     if (value.is_null) return absl::OkStatus();
@@ -158,8 +144,36 @@ absl::Status AppendKeyPartValue(const KeyPart& part, const FieldValue& value,
   return absl::OkStatus();
 }
 
+}  // namespace
+
+absl::Status AppendKeyPart(const KeyPart& part,
+                           std::span<const FieldValue> fields, uint32_t salt,
+                           std::string* out) {
+  if (part.is_text) [[unlikely]] {
+    return AppendTextPart(part, fields, salt, out);
+  }
+  if (!part.computed()) {
+    return AppendValue(part, fields[static_cast<size_t>(part.inputs[0])], out);
+  }
+  const size_t start = out->size();
+  RETURN_IF_ERROR(AppendComputed(part, fields, salt, out));
+  if (part.descending) ComplementFrom(start, out);
+  return absl::OkStatus();
+}
+
+absl::Status AppendKeyPartValue(const KeyPart& part, const FieldValue& value,
+                                std::string* out) {
+  if (part.is_text) [[unlikely]]
+    return AppendTextValue(part, value, out);
+  return AppendValue(part, value, out);
+}
+
 void AppendKeyPartNumber(const KeyPart& part, uint32_t number,
                          std::string* out) {
+  if (part.is_text) [[unlikely]] {
+    AppendTextPartNumber(part, number, out);
+    return;
+  }
   DOVETAIL_CHECK(number <= GreatestNumber(part));
   const size_t start = out->size();
   AppendNumberBody(part, number, out);
@@ -185,6 +199,8 @@ bool IsListed(const KeyPart& part, const FieldValue& value) {
 
 absl::StatusOr<std::string_view> ConsumeKeyPart(const KeyPart& part,
                                                 std::string_view* key) {
+  if (part.is_text) [[unlikely]]
+    return ConsumeTextPart(part, key);
   size_t size = 0;
   bool has_body = true;
   if (part.nullable()) {
@@ -208,6 +224,8 @@ absl::StatusOr<std::string_view> ConsumeKeyPart(const KeyPart& part,
 
 absl::StatusOr<Value> DecodeKeyPart(const KeyPart& part,
                                     std::string_view bytes) {
+  if (part.is_text) [[unlikely]]
+    return DecodeTextPart(part, bytes);
   std::string_view rest = bytes;
   RETURN_IF_ERROR(ConsumeKeyPart(part, &rest).status());
   if (!rest.empty()) {

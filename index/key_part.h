@@ -1,8 +1,10 @@
 // Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
 //
-// The BINARY key encoding, part by part: order-preserving and self-delimiting,
-// so that parts simply follow each other. docs/format.md is its specification,
-// tests/index/key_part_test.cc has the golden vectors.
+// The key encoding, part by part; parts simply follow each other. The BINARY
+// encoding is order-preserving and self-delimiting. docs/format.md is its
+// specification, tests/index/key_part_test.cc has the golden vectors. A part of
+// a TEXT row key (KeyPart::is_text) is its text and the separator behind it;
+// text_key.h describes these. What follows is about BINARY.
 //
 // A part's bytes are [null tag][body], the tag only if the part is nullable;
 // DESC complements the body, never the tag. Bodies, ascending:
@@ -43,6 +45,26 @@
 
 namespace dovetail {
 
+// How a part of a TEXT row key is written: a compiled v1::KeyPart::Text. Value
+// type.
+struct TextForm {
+  std::string end;  // What follows the part: the separator, or nothing.
+  // Bytes of every text of the part, without `end`; 0: any number.
+  uint32_t width = 0;
+  bool last = false;  // Nothing follows it.
+  bool only = false;  // The key has no other part.
+  v1::KeyPart::Text::Digits digits = v1::KeyPart::Text::DECIMAL;
+  v1::KeyPart::Text::BucketForm form = v1::KeyPart::Text::FORM_DEFAULT;
+  v1::KeyPart::Text::Unit unit = v1::KeyPart::Text::MILLISECONDS;
+  uint64_t desc_from = 0;  // DESC: what the number is taken from.
+  bool has_null = false;   // Whether null has a text; it is `null_as`.
+  std::string null_as;
+  std::string joiner;
+  bool reverse_input = false;
+
+  friend bool operator==(const TextForm&, const TextForm&) = default;
+};
+
 // A compiled v1::KeyPart. Value type.
 struct KeyPart {
   enum class Transform : uint8_t {
@@ -67,6 +89,7 @@ struct KeyPart {
 
   bool descending = false;
   bool nulls_last = false;  // In scan order.
+  bool is_text = false;     // Of a TEXT row key: `text` says how.
 
   v1::HashAlgorithm algorithm = v1::HASH_ALGORITHM_UNSPECIFIED;
   uint32_t bytes = 0;   // kHash, kEnum
@@ -74,6 +97,7 @@ struct KeyPart {
   uint32_t digits = 0;  // kDecimal
   v1::KeyPart::Time32::Unit unit = v1::KeyPart::Time32::SECONDS;
   std::vector<std::string> listed;  // kSubBucket, sorted
+  TextForm text;
 
   // Whether the part is computed from fields rather than being one: the field
   // cannot be read back from it.
@@ -81,7 +105,8 @@ struct KeyPart {
     return transform == Transform::kHash || transform == Transform::kBucket ||
            transform == Transform::kSalt || transform == Transform::kSubBucket;
   }
-  // Whether a null tag is written. Computed parts never have one.
+  // Whether it can be null, which in BINARY keys costs a null tag. Computed
+  // parts never have one.
   bool nullable() const { return !computed() && input_nullable[0]; }
   // The type of the field the part holds. REQUIRES: !computed().
   FieldType type() const { return input_types[0]; }
@@ -94,6 +119,18 @@ struct KeyPart {
 // a number out of its bounds, an unspecified algorithm.
 absl::StatusOr<KeyPart> CompileKeyPart(const v1::KeyPart& proto,
                                        std::span<const FieldInfo> fields);
+
+// Where a part of a TEXT row key stands.
+struct TextPlace {
+  std::string_view separator;
+  bool first = false;
+  bool last = false;
+};
+// The same for a part of a TEXT row key. Also InvalidArgument for a part that
+// could not be read back, or not told from the one behind it.
+absl::StatusOr<KeyPart> CompileTextKeyPart(const v1::KeyPart& proto,
+                                           const TextPlace& place,
+                                           std::span<const FieldInfo> fields);
 
 // Appends the part's bytes for a record with these values (all the table's
 // fields, in order). kSalt writes `salt`, which must be below its count.
@@ -122,7 +159,8 @@ absl::StatusOr<std::string_view> ConsumeKeyPart(const KeyPart& part,
 
 // Decodes one part's bytes, which must be all of `bytes`. Computed parts
 // decode to their number (kBucket, kSalt, kSubBucket: uint) or bytes (kHash:
-// string). InvalidArgument for any bytes that AppendKeyPart does not write.
+// string; of a TEXT key the digits). InvalidArgument for any bytes that
+// AppendKeyPart does not write.
 absl::StatusOr<Value> DecodeKeyPart(const KeyPart& part,
                                     std::string_view bytes);
 

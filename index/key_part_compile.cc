@@ -19,6 +19,7 @@
 #include "index/hash.h"
 #include "index/key_body.h"
 #include "index/key_part.h"
+#include "index/text_key.h"
 
 namespace dovetail {
 namespace {
@@ -61,11 +62,12 @@ bool IsIntegerOrEnum(FieldType type) {
   return IsInteger(type) || type == FieldType::kEnum;
 }
 
-// Whether the transform takes a field of `type` as its first one.
-bool Takes(Transform transform, FieldType type) {
+// Whether the transform takes a field of `type` as its first one. The digits of
+// a number can be reversed, its bytes cannot.
+bool Takes(Transform transform, FieldType type, bool is_text_key) {
   switch (transform) {
     case Transform::kReverse:
-      return IsText(type);
+      return IsText(type) || (is_text_key && IsIntegerOrEnum(type));
     case Transform::kDecimal:
       return type == FieldType::kString;
     case Transform::kTime32:
@@ -163,7 +165,7 @@ absl::Status BindFields(const v1::KeyPart& proto,
     part->input_nullable.push_back(info->nullable);
   }
   if (!part->input_types.empty() &&
-      !Takes(part->transform, part->input_types[0])) {
+      !Takes(part->transform, part->input_types[0], part->is_text)) {
     return Invalid(
         *part, "key part's transform does not take the field's type",
         absl::StrCat(" type=", ToAbsl(FieldTypeName(part->input_types[0]))));
@@ -296,12 +298,11 @@ absl::Status BindOrder(const v1::KeyPart& proto, KeyPart* part) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<KeyPart> CompileKeyPart(const v1::KeyPart& proto,
-                                       std::span<const FieldInfo> fields) {
+absl::StatusOr<KeyPart> CompileAny(const v1::KeyPart& proto, bool is_text,
+                                   std::span<const FieldInfo> fields) {
   KeyPart part;
   part.transform = TransformOf(proto);
+  part.is_text = is_text;
   // A transform of a later version shows as none at all: without this, its
   // keys would be written as plain values.
   if (HasUnknownFields(proto)) {
@@ -312,6 +313,27 @@ absl::StatusOr<KeyPart> CompileKeyPart(const v1::KeyPart& proto,
   RETURN_IF_ERROR(BindFields(proto, fields, &part));
   RETURN_IF_ERROR(BindTransform(proto, &part));
   RETURN_IF_ERROR(BindOrder(proto, &part));
+  return part;
+}
+
+}  // namespace
+
+absl::StatusOr<KeyPart> CompileKeyPart(const v1::KeyPart& proto,
+                                       std::span<const FieldInfo> fields) {
+  ASSIGN_OR_RETURN(KeyPart part, CompileAny(proto, /*is_text=*/false, fields));
+  if (proto.has_text()) {
+    return Invalid(part,
+                   "key part says how its text looks, but is of no TEXT "
+                   "row key");
+  }
+  return part;
+}
+
+absl::StatusOr<KeyPart> CompileTextKeyPart(const v1::KeyPart& proto,
+                                           const TextPlace& place,
+                                           std::span<const FieldInfo> fields) {
+  ASSIGN_OR_RETURN(KeyPart part, CompileAny(proto, /*is_text=*/true, fields));
+  RETURN_IF_ERROR(BindText(proto, place, &part));
   return part;
 }
 

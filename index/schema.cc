@@ -53,6 +53,52 @@ Part Part::NullsLast() && {
   return std::move(*this);
 }
 
+Part Part::Width(uint32_t width) && {
+  proto_.mutable_text()->set_width(width);
+  return std::move(*this);
+}
+
+Part Part::Digits(v1::KeyPart::Text::Digits digits) && {
+  proto_.mutable_text()->set_digits(digits);
+  return std::move(*this);
+}
+
+Part Part::Joined() && {
+  proto_.mutable_text()->set_joined(true);
+  return std::move(*this);
+}
+
+Part Part::DescFrom(uint64_t from) && {
+  proto_.set_order(v1::KeyPart::DESC);
+  proto_.mutable_text()->set_desc_from(from);
+  return std::move(*this);
+}
+
+Part Part::NullAs(std::string_view text) && {
+  proto_.mutable_text()->set_null_as(std::string(text));
+  return std::move(*this);
+}
+
+Part Part::Form(v1::KeyPart::Text::BucketForm form) && {
+  proto_.mutable_text()->set_form(form);
+  return std::move(*this);
+}
+
+Part Part::Unit(v1::KeyPart::Text::Unit unit) && {
+  proto_.mutable_text()->set_unit(unit);
+  return std::move(*this);
+}
+
+Part Part::Joiner(std::string_view joiner) && {
+  proto_.mutable_text()->set_joiner(std::string(joiner));
+  return std::move(*this);
+}
+
+Part Part::ReverseInput() && {
+  proto_.mutable_text()->set_reverse_input(true);
+  return std::move(*this);
+}
+
 Part Field(std::string_view path) { return Part(PartOf({std::string(path)})); }
 
 Part Reverse(std::string_view path) {
@@ -132,6 +178,13 @@ TableBuilder& TableBuilder::RowKey(std::vector<Part> parts) {
     *proto_.mutable_row_key()->add_parts() = part.proto();
   }
   return *this;
+}
+
+TableBuilder& TableBuilder::TextRowKey(std::string_view separator,
+                                       std::vector<Part> parts) {
+  proto_.mutable_row_key()->set_encoding(v1::RowKeyLayout::TEXT);
+  proto_.mutable_row_key()->set_separator(std::string(separator));
+  return RowKey(std::move(parts));
 }
 
 TableBuilder& TableBuilder::Index(std::string_view name,

@@ -97,15 +97,21 @@ void CompareParts(std::string_view rule, const CompiledTable& table,
 
 void CompareRowKeys(const CompiledTable& stored, const CompiledTable& wanted,
                     std::vector<SchemaChange>* changes) {
-  v1::RowKeyLayout s = stored.schema().row_key();
-  v1::RowKeyLayout w = wanted.schema().row_key();
-  CompareParts("row-key-changed", stored, "row key", s.parts(), w.parts(),
-               changes);
-  s.clear_parts();
-  w.clear_parts();
-  if (s.SerializeAsString() == w.SerializeAsString()) return;
-  changes->push_back(MakeChange("row-key-changed", stored, "row key encoding",
-                                s.ShortDebugString(), w.ShortDebugString()));
+  constexpr std::string_view kRule = "row-key-changed";
+  const v1::RowKeyLayout& s = stored.schema().row_key();
+  const v1::RowKeyLayout& w = wanted.schema().row_key();
+  if (s.encoding() != w.encoding()) {
+    changes->push_back(
+        MakeChange(kRule, stored, "row key encoding",
+                   v1::RowKeyLayout::Encoding_Name(s.encoding()),
+                   v1::RowKeyLayout::Encoding_Name(w.encoding())));
+    return;
+  }
+  if (s.separator() != w.separator()) {
+    changes->push_back(MakeChange(kRule, stored, "row key separator",
+                                  Quote(s.separator()), Quote(w.separator())));
+  }
+  CompareParts(kRule, stored, "row key", s.parts(), w.parts(), changes);
 }
 
 void CompareIndexes(const CompiledTable& stored, const CompiledTable& wanted,

@@ -42,6 +42,19 @@ class Part {
   Part NullsFirst() &&;  // Nulls first or last in scan order, whatever the
   Part NullsLast() &&;   // direction. Default: null is the lowest value.
 
+  // How the part is written in a TEXT row key; v1::KeyPart::Text says more.
+  //   Bucket({"id"}, v1::JAVA_STRING, 64).Width(2)     %02d
+  //   Field("ts_ms").Desc().Width(19)                  Long.MAX_VALUE - ts_ms
+  Part Width(uint32_t width) &&;
+  Part Digits(v1::KeyPart::Text::Digits digits) &&;
+  Part Joined() &&;  // No separator behind it.
+  Part DescFrom(uint64_t from) &&;
+  Part NullAs(std::string_view text) &&;
+  Part Form(v1::KeyPart::Text::BucketForm form) &&;
+  Part Unit(v1::KeyPart::Text::Unit unit) &&;
+  Part Joiner(std::string_view joiner) &&;
+  Part ReverseInput() &&;
+
   const v1::KeyPart& proto() const { return proto_; }
 
  private:
@@ -73,6 +86,10 @@ class TableBuilder {
                const google::protobuf::Descriptor* record);
 
   TableBuilder& RowKey(std::vector<Part> parts);
+  // A row key as text, as HBase designs have it:
+  //   .TextRowKey("-", {Hash({"seller_id"}, v1::MD5, 2), Field("seller_id"),
+  //                     Field("ts_ms").Desc().Width(19), Field("order_id")})
+  TableBuilder& TextRowKey(std::string_view separator, std::vector<Part> parts);
   TableBuilder& Index(std::string_view name, std::vector<Part> parts);
   TableBuilder& Unique(std::string_view name, std::vector<Part> parts);
   // Names the UNIQUE index that is the record's identity; see schema.proto.

@@ -77,6 +77,15 @@ TEST(KeyLayoutTest, WhatLeadsTheKeyMustBeGivenFirst) {
   EXPECT_THAT(layout.Ranges({"i", "r"}), IsOk());
 }
 
+// A column that is only hashed must have been hashed: else it would be
+// ignored, and rows of every value found.
+TEST(KeyLayoutTest, AColumnThatReachesNoHashIsRefused) {
+  const Layout layout({Bucket({"room", "id"}, v1::MD5, 4), Field("id")});
+  EXPECT_THAT(layout.Ranges({"r"}), StatusIs(StatusCode::kInvalidArgument,
+                                             "needs_first=bucket(room,id)"));
+  EXPECT_THAT(layout.Ranges({"r", "i"}), IsOk());
+}
+
 TEST(KeyLayoutTest, ASaltFansOutAndHasABound) {
   const Layout layout({Salt(16), Field("room"), Field("id")});
   auto ranges = layout.Ranges({"r"});
