@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "engine/column_filter.h"
 #include "engine/continuation.h"
 #include "engine/range_merge.h"
 #include "engine/row_format.h"
@@ -139,12 +140,18 @@ absl::StatusOr<Row> Reader::Get(std::string_view table_name,
   absl::StatusOr<std::vector<KeyRange>> candidates =
       layout.Ranges(key, {}, std::nullopt, limits_.merge_streams_max);
   RETURN_IF_ERROR(InTable(*table, {}, candidates.status()));
+  ASSIGN_OR_RETURN(const ColumnFilter filter,
+                   ColumnFilter::Make(layout, key, {}));
   std::string value;
   for (const KeyRange& candidate : *candidates) {
     ASSIGN_OR_RETURN(const bool found,
                      ReadRow(*table, candidate.prefix, &value));
     if (!found) continue;
     ASSIGN_OR_RETURN(const RowView row, View(*table, candidate.prefix, value));
+    if (!filter.empty()) {
+      ASSIGN_OR_RETURN(const bool matches, filter.Matches(*table, row.record));
+      if (!matches) continue;
+    }
     table->counters[0]->CountRead(1, 1);
     return CopyOf(row);
   }
@@ -183,6 +190,12 @@ absl::StatusOr<std::vector<Row>> Reader::GetBy(
                                    std::string_view(key).substr(
                                        table->entry_prefixes[index].size()),
                                    value, &work));
+    ASSIGN_OR_RETURN(const ColumnFilter filter,
+                     ColumnFilter::Make(layout, values, {}));
+    if (!filter.empty()) {
+      ASSIGN_OR_RETURN(const bool matches, filter.Matches(*table, row.record));
+      if (!matches) return rows;
+    }
     rows.push_back(CopyOf(row));
     table->counters[index + 1]->CountRead(1, 1);
     return rows;
@@ -228,15 +241,27 @@ absl::StatusOr<ScanEnd> Reader::ForEach(const ScanRequest& request,
     end.continuation = request.continuation;
     return end;
   }
+  ASSIGN_OR_RETURN(const ColumnFilter filter,
+                   ColumnFilter::Make(LayoutOf(*table, index), request.equal,
+                                      request.any_of));
   RangeMerge merge(state_, space, *ranges, resume);
   RowFetcher rows(*this, *table);
+  uint64_t returned = 0;
   while (merge.Valid()) {
     ASSIGN_OR_RETURN(
         const RowView row,
         index < 0 ? View(*table, merge.key(), merge.value())
                   : rows.Fetch(index, merge.key(), merge.value(), &end.work));
     ++end.work.entries;
-    if (visit(row) && end.work.entries < request.limit) {
+    if (!filter.empty()) {
+      ASSIGN_OR_RETURN(const bool matches, filter.Matches(*table, row.record));
+      if (!matches) {
+        merge.Next();
+        continue;
+      }
+    }
+    ++returned;
+    if (visit(row) && returned < request.limit) {
       merge.Next();
       continue;
     }
@@ -250,7 +275,7 @@ absl::StatusOr<ScanEnd> Reader::ForEach(const ScanRequest& request,
     break;
   }
   RETURN_IF_ERROR(merge.status());
-  table->counters[index + 1]->CountRead(end.work.entries, end.work.entries);
+  table->counters[index + 1]->CountRead(end.work.entries, returned);
   end.work.seeks += merge.seeks();
   return end;
 }

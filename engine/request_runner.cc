@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "engine/column_filter.h"
 #include "engine/request_context.h"
 #include "engine/row_format.h"
 
@@ -18,6 +19,12 @@ std::string DescribeKey(const TableState& table, std::string_view row_key) {
   return absl::StrCat("table=", table.name(), " ",
                       table.compiled->row_key().DebugString(row_key).value_or(
                           absl::StrCat("row_key=", Quote(row_key))));
+}
+
+// Of the row key or index that the mutation's target gives values of.
+const KeyLayout& LayoutOf(const AdmittedMutation& m) {
+  return m.index < 0 ? m.table->compiled->row_key()
+                     : m.table->compiled->indexes()[m.index].layout();
 }
 
 absl::Status At(const absl::Status& status, std::string_view added_by,
@@ -151,12 +158,30 @@ absl::StatusOr<std::vector<CurrentRow>> RequestRunner::Resolve(
                                              index.layout().columns().size();
     RETURN_IF_ERROR(point ? ResolveUnique(m, &rows) : ResolveScan(m, &rows));
   }
+  RETURN_IF_ERROR(KeepMatching(m, &rows));
   if (rows.size() > 1 && target.match() == RowRef::Match::kOne) {
     return absl::FailedPreconditionError(absl::StrCat(
         "several rows match, one was asked for: table=", m.table->name(),
         " index=", target.index(), "; use Match::kAll or give more columns"));
   }
   return rows;
+}
+
+// Of the rows that a key led to, those that have the values asked for.
+absl::Status RequestRunner::KeepMatching(const AdmittedMutation& m,
+                                         std::vector<CurrentRow>* rows) const {
+  ASSIGN_OR_RETURN(
+      const ColumnFilter filter,
+      ColumnFilter::Make(LayoutOf(m), m.mutation->target.values(), {}));
+  if (filter.empty()) return absl::OkStatus();
+  std::vector<CurrentRow> kept;
+  for (CurrentRow& row : *rows) {
+    ASSIGN_OR_RETURN(const bool matches,
+                     filter.Matches(*m.table, row.record()));
+    if (matches) kept.push_back(std::move(row));
+  }
+  *rows = std::move(kept);
+  return absl::OkStatus();
 }
 
 absl::Status RequestRunner::ResolveRowKey(const AdmittedMutation& m,
@@ -215,7 +240,9 @@ absl::Status RequestRunner::ResolveScan(const AdmittedMutation& m,
                        target.values(), {}, std::nullopt,
                        services_.limits->merge_streams_max));
   // One too many is enough to refuse, and one too many of one is two.
-  const size_t max = target.match() == RowRef::Match::kOne
+  ASSIGN_OR_RETURN(const ColumnFilter filter,
+                   ColumnFilter::Make(LayoutOf(m), target.values(), {}));
+  const size_t max = target.match() == RowRef::Match::kOne && filter.empty()
                          ? 1
                          : services_.limits->match_rows_max;
   std::vector<SerialView::KeyValue> entries;

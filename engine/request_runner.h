@@ -108,6 +108,8 @@ class RequestRunner {
   // its row key. Sets m.row's key.
   absl::StatusOr<std::optional<CurrentRow>> FindReplaced(AdmittedMutation& m);
   absl::StatusOr<std::vector<CurrentRow>> Resolve(const AdmittedMutation& m);
+  absl::Status KeepMatching(const AdmittedMutation& m,
+                            std::vector<CurrentRow>* rows) const;
   absl::Status ResolveRowKey(const AdmittedMutation& m,
                              std::vector<CurrentRow>* rows);
   absl::Status ResolveUnique(const AdmittedMutation& m,

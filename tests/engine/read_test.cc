@@ -115,6 +115,38 @@ TEST_F(ReadTest, StatisticsHaveTheLevelsOfTheStore) {
   EXPECT_GT(stats->levels.memory_bytes, 0u);
 }
 
+TEST_F(ReadTest, AColumnThatIsOnlyHashedSelectsItsOwnValueAlone) {
+  // Two buckets: of any three sellers two are in one.
+  TableBuilder orders("orders", v1::Order::descriptor());
+  orders.RowKey({Bucket({"seller_id"}, v1::XXH3, 2), Field("order_id")})
+      .Index("by_note", {Bucket({"note"}, v1::XXH3, 2), Field("ts_ms")});
+  schema_ = Schema();
+  schema_.Add(orders);
+  for (int i = 0; i < 30; ++i) {
+    v1::Order order =
+        MakeOrder("o" + std::to_string(i), "s" + std::to_string(i % 3), i);
+    order.set_note("n" + std::to_string(i % 5));
+    ASSERT_THAT(Put(order), IsOk());
+  }
+  EXPECT_THAT(engine().Get({}, "orders", {"s1", "o1"}), IsOk());
+  EXPECT_THAT(engine().Get({}, "orders", {"s0", "o1"}),
+              StatusIs(StatusCode::kNotFound, "no such row"));
+  EXPECT_THAT(BySeller("s1"), ElementsAre("o1", "o10", "o13", "o16", "o19",
+                                          "o22", "o25", "o28", "o4", "o7"));
+  EXPECT_THAT(Pages({.index = "by_note", .any_of = {"n1", "n4"}}, 2),
+              ElementsAre("o1", "o4", "o6", "o9", "o11", "o14", "o16", "o19",
+                          "o21", "o24", "o26", "o29"));
+  const auto commit = engine().Write(
+      {}, WriteBatch().Delete(
+              "orders", RowRef::By("by_note", {"n1"}, RowRef::Match::kAll)));
+  ASSERT_THAT(commit, IsOk());
+  EXPECT_THAT(commit->rows_changed, ElementsAre(6u));
+  EXPECT_THAT(engine().Write(
+                  {}, WriteBatch().Delete("orders", RowRef::Key({"s0", "o4"}))),
+              IsOk());
+  EXPECT_THAT(engine().Get({}, "orders", {"s1", "o4"}), IsOk());
+}
+
 TEST_F(ReadTest, StatusesMergeIntoOneNewestFirstList) {
   Load(9);
   EXPECT_THAT(Scan({.index = "by_status",
