@@ -1,6 +1,5 @@
 // Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <deque>

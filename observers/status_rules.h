@@ -9,13 +9,13 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "dovetail/observer.h"
 #include "dovetail/observers.h"
 #include "google/protobuf/descriptor.h"
 #include "index/extractor.h"
