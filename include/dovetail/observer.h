@@ -162,7 +162,8 @@ class Observer {
                                        const std::vector<RowChange>&) {
     return {};
   }
-  // Always called for a request whose pre hooks began, with its outcome.
+  // Called for every request that had its turn, with its outcome; also if it
+  // failed before any other hook ran.
   virtual void PostBatchMutateIndispensably(const absl::Status& outcome) {
     (void)outcome;
   }
