@@ -36,6 +36,7 @@ struct Committer::Writer {
   std::vector<AdmittedMutation> mutations;
   // Instead of mutations; runs alone in its group.
   MaintenanceBody* maintenance = nullptr;
+  bool stores = true;  // Off: maintenance that only looks.
 
   // Set by the leader.
   absl::Status status;
@@ -64,13 +65,20 @@ Committer::Committer(std::shared_ptr<Store> store,
 
 Committer::~Committer() = default;
 
-absl::Status Committer::CheckWritable() const {
+absl::Status Committer::CheckIntact() const {
   if (read_only_.load(std::memory_order_acquire)) {
     return absl::FailedPreconditionError(
         "engine is read-only since a write to the store failed; close it, "
         "see to the cause, and open it again");
   }
   return absl::OkStatus();
+}
+
+absl::Status Committer::CheckWritable() const {
+  if (services_.read_only) {
+    return absl::FailedPreconditionError("engine was opened read-only");
+  }
+  return CheckIntact();
 }
 
 absl::StatusOr<Commit> Committer::Write(const WriteOptions& options,
@@ -89,9 +97,10 @@ absl::StatusOr<Commit> Committer::Write(const WriteOptions& options,
   return std::move(writer.effects->commit);
 }
 
-absl::Status Committer::RunMaintenance(MaintenanceBody body) {
-  RETURN_IF_ERROR(CheckWritable());
+absl::Status Committer::RunMaintenance(MaintenanceBody body, Leaves leaves) {
   Writer writer;
+  writer.stores = leaves == Leaves::kChanges;
+  RETURN_IF_ERROR(writer.stores ? CheckWritable() : CheckIntact());
   writer.sync = true;
   writer.maintenance = &body;
   Enqueue(writer);
@@ -162,8 +171,10 @@ std::vector<Committer::Writer*> Committer::TakeGroup() {
 
 void Committer::RunGroup(const std::vector<Writer*>& group) {
   // The engine may have turned read-only while the group waited.
-  if (const absl::Status writable = CheckWritable(); !writable.ok()) {
-    for (Writer* writer : group) writer->status = writable;
+  const absl::Status usable =
+      group.front()->stores ? CheckWritable() : CheckIntact();
+  if (!usable.ok()) {
+    for (Writer* writer : group) writer->status = usable;
     return;
   }
   pending_ = sequence_;
@@ -171,7 +182,7 @@ void Committer::RunGroup(const std::vector<Writer*>& group) {
   bool sync = false;
   bool any = false;
   for (const Writer* writer : group) {
-    if (!writer->status.ok()) continue;
+    if (!writer->status.ok() || !writer->stores) continue;
     any = true;
     sync |= writer->sync;
   }
@@ -272,7 +283,7 @@ absl::Status Committer::Close() {
     while (!queue_.empty()) drained_.Wait(mu_);
   }
   // Nobody leads any more, so this thread may use what the leader uses.
-  if (read_only_.load(std::memory_order_acquire) || synced_ == sequence_) {
+  if (!CheckWritable().ok() || synced_ == sequence_) {
     return absl::OkStatus();
   }
   view_.overlay().Clear();
@@ -287,7 +298,7 @@ absl::Status Committer::Close() {
 }
 
 Committer::Counts Committer::counts() const {
-  return {read_only_.load(std::memory_order_acquire),
+  return {!CheckWritable().ok(),
           requests_.load(std::memory_order_relaxed),
           requests_failed_.load(std::memory_order_relaxed),
           groups_.load(std::memory_order_relaxed),

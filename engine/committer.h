@@ -49,6 +49,7 @@ class Committer {
     ObserverChain* observers;
     RandomSource* random;
     Clock* clock;
+    bool read_only = false;  // Refuse to write.
   };
   // Starts from `mark`, the newest the store holds. All of `services` must
   // outlive the committer.
@@ -63,10 +64,13 @@ class Committer {
 
   // Runs `body` inside the serial section, in a group of its own; what it
   // leaves in the view's overlay is committed, without a sequence of its own
-  // and without observers. For repair.
+  // and without observers. For repair; and for looking at the store while
+  // nobody writes, which leaves nothing and which a read-only engine can do.
   using MaintenanceBody =
       absl::FunctionRef<absl::Status(const SchemaState&, SerialView&)>;
-  absl::Status RunMaintenance(MaintenanceBody body);
+  enum class Leaves { kChanges, kNothing };
+  absl::Status RunMaintenance(MaintenanceBody body,
+                              Leaves leaves = Leaves::kChanges);
 
   // The newest state.
   std::shared_ptr<const internal::PublishedState> published() const;
@@ -87,7 +91,8 @@ class Committer {
  private:
   struct Writer;
 
-  absl::Status CheckWritable() const;
+  absl::Status CheckIntact() const;    // No write to the store has failed.
+  absl::Status CheckWritable() const;  // Nor is the engine read-only.
   absl::Status WaitForCompaction();
   void Enqueue(Writer& writer);
   std::vector<Writer*> TakeGroup() REQUIRES(mu_);

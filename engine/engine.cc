@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "engine/checkpoint.h"
 #include "engine/committer.h"
 #include "engine/reader.h"
 #include "engine/repair.h"
@@ -25,12 +26,16 @@ absl::StatusOr<std::unique_ptr<Store>> OpenStore(const std::string& path,
                                                  const Options& options,
                                                  FileSystem* file_system,
                                                  StoreOpenReport* report) {
+  if (options.in_memory && options.read_only) {
+    return absl::InvalidArgumentError(
+        "an engine in memory begins empty, so it cannot be read-only");
+  }
   if (options.in_memory) {
     report->created = true;
     return NewMemoryStore();
   }
   LevelDbStoreOptions store;
-  store.create_if_missing = options.create_if_missing;
+  store.create_if_missing = options.create_if_missing && !options.read_only;
   store.block_cache_bytes = options.block_cache_bytes;
   store.write_buffer_bytes = options.write_buffer_bytes;
   store.compress = options.compress;
@@ -51,8 +56,20 @@ struct Loaded {
   CommitMark mark;
 };
 
+// What a read-only engine finds missing.
+absl::Status CheckNothingToAdd(bool found, bool changed) {
+  if (!found) {
+    return absl::NotFoundError("there is no database: its creation was cut");
+  }
+  if (!changed) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "the schema has tables that the database lacks, and a read-only engine "
+      "adds none; open it for writing once, or leave them out");
+}
+
 // Reads the catalog, adds what `wanted` has beyond it, and compiles it.
-absl::StatusOr<Loaded> LoadCatalog(Store& store, const v1::Schema& wanted) {
+absl::StatusOr<Loaded> LoadCatalog(Store& store, const v1::Schema& wanted,
+                                   bool read_only) {
   Loaded loaded;
   v1::Catalog catalog;
   std::string bytes;
@@ -79,6 +96,7 @@ absl::StatusOr<Loaded> LoadCatalog(Store& store, const v1::Schema& wanted) {
   // Checks the format before anything is compared or added.
   RETURN_IF_ERROR(SchemaState::FromCatalog(catalog).status());
   ASSIGN_OR_RETURN(const bool changed, MergeSchema(wanted, &catalog));
+  if (read_only) RETURN_IF_ERROR(CheckNothingToAdd(found, changed));
   if (changed || !found) {
     const std::unique_ptr<StoreBatch> batch = store.NewBatch();
     batch->Put(CatalogKey(), catalog.SerializeAsString());
@@ -164,7 +182,8 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(std::string path,
       OpenStore(path, options, options.file_system, &report);
   if (!store.ok()) return store.status();
   impl->store = *std::move(store);
-  absl::StatusOr<Loaded> loaded = LoadCatalog(*impl->store, schema.proto());
+  absl::StatusOr<Loaded> loaded =
+      LoadCatalog(*impl->store, schema.proto(), options.read_only);
   if (!loaded.ok()) {
     return absl::Status(
         loaded.status().code(),
@@ -179,7 +198,8 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(std::string path,
   impl->committer = std::make_unique<Committer>(
       impl->store, impl->schema, loaded->mark,
       Committer::Services{&impl->options.limits, impl->observers.get(),
-                          impl->options.random, impl->options.clock});
+                          impl->options.random, impl->options.clock,
+                          impl->options.read_only});
   std::unique_ptr<Engine> engine(new Engine(std::move(impl)));
   RETURN_IF_ERROR(engine->impl_->observers->CallAll(
       kPostOpen, "PostOpen", [](Observer& o) { return o.PostOpen(); }));
@@ -281,6 +301,13 @@ absl::StatusOr<VerifyReport> Engine::Verify(const VerifyOptions& options) {
 absl::StatusOr<RepairReport> Engine::Repair(const RepairOptions& options) {
   RETURN_IF_ERROR(impl_->CheckUsable());
   return dovetail::Repair(*impl_->committer, options);
+}
+
+absl::StatusOr<CheckpointReport> Engine::Checkpoint(
+    const std::string& directory, const CheckpointOptions& options) {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  return TakeCheckpoint(*impl_->committer, *impl_->store, *impl_->options.clock,
+                        directory, options);
 }
 
 absl::StatusOr<v1::Schema> Engine::GetSchema() {

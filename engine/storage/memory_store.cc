@@ -137,6 +137,9 @@ class MemoryStore final : public Store {
   }
 
   void CompactAll() override {}
+  absl::StatusOr<std::unique_ptr<StoreCheckpoint>> BeginCheckpoint() override {
+    return absl::UnimplementedError("a store in memory has no checkpoints");
+  }
   int Level0Files() override { return 0; }
   std::string Report() override {
     MutexLock lock(mu_);
