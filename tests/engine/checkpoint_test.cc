@@ -149,20 +149,22 @@ class Writers {
       threads_.emplace_back([this, &writer] {
         for (int n = 0; n < steps_ || !stop_.load(); ++n) {
           writer.Step();
-          if (::testing::Test::HasFatalFailure()) return;
           done_.fetch_add(1);
+          done_.notify_all();
+          if (::testing::Test::HasFatalFailure()) return;
         }
       });
     }
   }
   ~Writers() { Stop(); }
 
-  uint64_t done() const { return done_.load(); }
   // Returns once `count` more steps have been made.
   void Await(uint64_t count) const {
-    const uint64_t until = done() + count;
-    while (done() < until && !::testing::Test::HasFailure()) {
-      std::this_thread::yield();
+    uint64_t now = done_.load();
+    const uint64_t until = now + count;
+    while (now < until && !::testing::Test::HasFailure()) {
+      done_.wait(now);
+      now = done_.load();
     }
   }
   std::vector<Change> Stop() {
