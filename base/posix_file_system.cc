@@ -429,6 +429,19 @@ class PosixFileSystem final : public FileSystem {
     return Result("rename", from, ::rename(from.c_str(), to.c_str()));
   }
 
+  absl::Status HardLink(const std::string& from,
+                        const std::string& to) override {
+    if (::link(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
+    const int error = errno;
+    const absl::Status status = PosixError("link", from, error);
+    // EPERM: no links at all, or none to files of others.
+    const bool never = error == EXDEV || error == EPERM || error == EMLINK ||
+                       error == EOPNOTSUPP;
+    return absl::Status(
+        never ? absl::StatusCode::kUnimplemented : status.code(),
+        absl::StrCat(status.message(), " to=", ToAbsl(Quote(to, 1024))));
+  }
+
   absl::Status Truncate(const std::string& path, uint64_t size) override {
     return Result("truncate", path,
                   ::truncate(path.c_str(), static_cast<off_t>(size)));
@@ -482,6 +495,11 @@ class PosixFileSystem final : public FileSystem {
 };
 
 }  // namespace
+
+absl::Status FileSystem::HardLink(const std::string&, const std::string& to) {
+  return absl::UnimplementedError(
+      absl::StrCat("no hard links here: path=", ToAbsl(Quote(to, 1024))));
+}
 
 FileSystem* FileSystem::Posix() {
   // Never destroyed: engines in static objects may still use it.

@@ -21,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "cli/checkpoint.h"
 #include "cli/demo.h"
 #include "cli/exit_code.h"
 #include "cli/import.h"
@@ -144,6 +145,7 @@ class CommandLine {
     AddSet();
     AddVerify();
     AddRepair();
+    AddCheckpoint();
     AddStats();
     AddDemo();
   }
@@ -394,6 +396,22 @@ class CommandLine {
     app->add_flag("-y,--yes", repair_.yes, "Do not ask");
   }
 
+  void AddCheckpoint() {
+    CLI::App* app =
+        Add("checkpoint", "Care", "DB DEST",
+            "Copy a database that no process has open to a new directory",
+            "  dovetail checkpoint ./db ./backup/db-2026-01-31",
+            [this](Words words, const Console& console) -> absl::Status {
+              // One word alone could be either: both are always given.
+              RETURN_IF_ERROR(words.Take("DB", &checkpoint_.db));
+              RETURN_IF_ERROR(words.Take("DEST", &checkpoint_.destination));
+              RETURN_IF_ERROR(words.End());
+              return RunCheckpoint(checkpoint_, console);
+            });
+    app->add_flag("--copy", checkpoint_.copy,
+                  "Copy table files, instead of giving them a second name");
+  }
+
   void AddStats() {
     Add("stats", "Care", "DB", "Tables, indexes and their sizes",
         "  dovetail stats ./db --json",
@@ -431,6 +449,7 @@ class CommandLine {
   SetOptions set_;
   VerifyVerbOptions verify_;
   RepairVerbOptions repair_;
+  CheckpointVerbOptions checkpoint_;
   StatsVerbOptions stats_;
   DemoOptions demo_;
 };

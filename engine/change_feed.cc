@@ -155,7 +155,8 @@ absl::StatusOr<SequenceNumber> OpenFeedCursor(Committer& committer,
     view.overlay().Put(key, EncodeCursor(place));
     return absl::OkStatus();
   };
-  RETURN_IF_ERROR(committer.RunMaintenance(body, /*sync=*/true));
+  RETURN_IF_ERROR(
+      committer.RunMaintenance(body, Committer::Leaves::kSyncedChanges));
   return place;
 }
 
@@ -171,7 +172,7 @@ absl::Status DropFeedCursor(Committer& committer, std::string_view consumer) {
     view.overlay().Delete(key);
     return absl::OkStatus();
   };
-  return committer.RunMaintenance(body, /*sync=*/true);
+  return committer.RunMaintenance(body, Committer::Leaves::kSyncedChanges);
 }
 
 absl::StatusOr<std::vector<FeedConsumer>> ListFeedConsumers(
@@ -242,7 +243,9 @@ absl::Status ChangeFeed::Acknowledge(SequenceNumber sequence, bool sync) {
     view.overlay().Put(FeedCursorKey(consumer_), EncodeCursor(sequence));
     return absl::OkStatus();
   };
-  RETURN_IF_ERROR(committer_->RunMaintenance(body, sync));
+  RETURN_IF_ERROR(
+      committer_->RunMaintenance(body, sync ? Committer::Leaves::kSyncedChanges
+                                            : Committer::Leaves::kChanges));
   acknowledged_ = sequence;
   return absl::OkStatus();
 }

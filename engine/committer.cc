@@ -41,6 +41,7 @@ struct Committer::Writer {
   MaintenanceBody* maintenance = nullptr;
   CatalogBody* catalog = nullptr;
   bool alone() const { return maintenance != nullptr || catalog != nullptr; }
+  bool stores = true;  // Off: maintenance that only looks.
 
   // Set by the leader.
   absl::Status status;
@@ -69,13 +70,20 @@ Committer::Committer(std::shared_ptr<Store> store,
 
 Committer::~Committer() = default;
 
-absl::Status Committer::CheckWritable() const {
+absl::Status Committer::CheckIntact() const {
   if (read_only_.load(std::memory_order_acquire)) {
     return absl::FailedPreconditionError(
         "engine is read-only since a write to the store failed; close it, "
         "see to the cause, and open it again");
   }
   return absl::OkStatus();
+}
+
+absl::Status Committer::CheckWritable() const {
+  if (services_.read_only) {
+    return absl::FailedPreconditionError("engine was opened read-only");
+  }
+  return CheckIntact();
 }
 
 absl::StatusOr<Commit> Committer::Write(const WriteOptions& options,
@@ -130,10 +138,11 @@ absl::Status Committer::Admit(const WriteOptions& options,
   return absl::OkStatus();
 }
 
-absl::Status Committer::RunMaintenance(MaintenanceBody body, bool sync) {
-  RETURN_IF_ERROR(CheckWritable());
+absl::Status Committer::RunMaintenance(MaintenanceBody body, Leaves leaves) {
   Writer writer;
-  writer.sync = sync;
+  writer.stores = leaves != Leaves::kNothing;
+  RETURN_IF_ERROR(writer.stores ? CheckWritable() : CheckIntact());
+  writer.sync = leaves == Leaves::kSyncedChanges;
   writer.maintenance = &body;
   Enqueue({&writer});
   return writer.status;
@@ -224,8 +233,10 @@ std::vector<Committer::Writer*> Committer::TakeGroup() {
 
 void Committer::RunGroup(const std::vector<Writer*>& group) {
   // The engine may have turned read-only while the group waited.
-  if (const absl::Status writable = CheckWritable(); !writable.ok()) {
-    for (Writer* writer : group) writer->status = writable;
+  const absl::Status usable =
+      group.front()->stores ? CheckWritable() : CheckIntact();
+  if (!usable.ok()) {
+    for (Writer* writer : group) writer->status = usable;
     return;
   }
   pending_ = sequence_;
@@ -233,7 +244,7 @@ void Committer::RunGroup(const std::vector<Writer*>& group) {
   bool sync = false;
   bool any = false;
   for (const Writer* writer : group) {
-    if (!writer->status.ok()) continue;
+    if (!writer->status.ok() || !writer->stores) continue;
     any = true;
     sync |= writer->sync;
   }
@@ -387,7 +398,7 @@ absl::Status Committer::Close() {
     while (!queue_.empty()) drained_.Wait(mu_);
   }
   // Nobody leads any more, so this thread may use what the leader uses.
-  if (read_only_.load(std::memory_order_acquire) || synced_ == sequence_) {
+  if (!CheckWritable().ok() || synced_ == sequence_) {
     return absl::OkStatus();
   }
   view_.overlay().Clear();
@@ -402,7 +413,7 @@ absl::Status Committer::Close() {
 }
 
 Committer::Counts Committer::counts() const {
-  return {read_only_.load(std::memory_order_acquire),
+  return {!CheckWritable().ok(),
           requests_.load(std::memory_order_relaxed),
           requests_failed_.load(std::memory_order_relaxed),
           groups_.load(std::memory_order_relaxed),

@@ -54,6 +54,7 @@ class Committer {
     ObserverChain* observers;
     RandomSource* random;
     Clock* clock;
+    bool read_only = false;  // Refuse to write.
   };
   // Starts from `mark`, the newest the store holds. All of `services` must
   // outlive the committer.
@@ -81,10 +82,13 @@ class Committer {
 
   // Runs `body` inside the serial section, in a group of its own; what it
   // leaves in the view's overlay is committed, without a sequence of its own
-  // and without observers. For repair and builds.
+  // and without observers. For repair and builds; and for looking at the store
+  // while nobody writes, which leaves nothing and which a read-only engine can
+  // do.
   using MaintenanceBody =
       absl::FunctionRef<absl::Status(const SchemaState&, SerialView&)>;
-  absl::Status RunMaintenance(MaintenanceBody body, bool sync);
+  enum class Leaves { kSyncedChanges, kChanges, kNothing };
+  absl::Status RunMaintenance(MaintenanceBody body, Leaves leaves);
 
   // The same for a body that returns the catalog as it shall be: commits it
   // and serves it from then on. Requests that were admitted under the schema
@@ -116,7 +120,8 @@ class Committer {
  private:
   struct Writer;
 
-  absl::Status CheckWritable() const;
+  absl::Status CheckIntact() const;    // No write to the store has failed.
+  absl::Status CheckWritable() const;  // Nor is the engine read-only.
   absl::Status WaitForCompaction();
   absl::Status Admit(const WriteOptions& options, const WriteBatch& batch,
                      Writer* writer);

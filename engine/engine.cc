@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "engine/async_queue.h"
 #include "engine/change_feed.h"
+#include "engine/checkpoint.h"
 #include "engine/committer.h"
 #include "engine/held_snapshots.h"
 #include "engine/index_admin.h"
@@ -30,12 +31,16 @@ absl::StatusOr<std::unique_ptr<Store>> OpenStore(const std::string& path,
                                                  const Options& options,
                                                  FileSystem* file_system,
                                                  StoreOpenReport* report) {
+  if (options.in_memory && options.read_only) {
+    return absl::InvalidArgumentError(
+        "an engine in memory begins empty, so it cannot be read-only");
+  }
   if (options.in_memory) {
     report->created = true;
     return NewMemoryStore();
   }
   LevelDbStoreOptions store;
-  store.create_if_missing = options.create_if_missing;
+  store.create_if_missing = options.create_if_missing && !options.read_only;
   store.block_cache_bytes = options.block_cache_bytes;
   store.write_buffer_bytes = options.write_buffer_bytes;
   store.compress = options.compress;
@@ -56,9 +61,21 @@ struct Loaded {
   CommitMark mark;
 };
 
+// What a read-only engine finds missing.
+absl::Status CheckNothingToAdd(bool found, bool changed) {
+  if (!found) {
+    return absl::NotFoundError("there is no database: its creation was cut");
+  }
+  if (!changed) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "the schema has tables that the database lacks, and a read-only engine "
+      "adds none; open it for writing once, or leave them out");
+}
+
 // Reads the catalog, adds what `wanted` has beyond it, and compiles it.
 absl::StatusOr<Loaded> LoadCatalog(const std::shared_ptr<Store>& shared,
-                                   const v1::Schema& wanted, bool add_indexes) {
+                                   const v1::Schema& wanted,
+                                   const Options& options) {
   Store& store = *shared;
   Loaded loaded;
   v1::Catalog catalog;
@@ -85,7 +102,12 @@ absl::StatusOr<Loaded> LoadCatalog(const std::shared_ptr<Store>& shared,
   }
   // Checks the format before anything is compared or added.
   RETURN_IF_ERROR(SchemaState::FromCatalog(catalog, nullptr).status());
-  ASSIGN_OR_RETURN(bool changed, MergeSchema(wanted, add_indexes, &catalog));
+  const uint32_t spaces = catalog.next_space();
+  ASSIGN_OR_RETURN(bool changed,
+                   MergeSchema(wanted, options.add_indexes, &catalog));
+  if (options.read_only) {
+    RETURN_IF_ERROR(CheckNothingToAdd(found, catalog.next_space() != spaces));
+  }
   ASSIGN_OR_RETURN(loaded.schema, SchemaState::FromCatalog(catalog, nullptr));
   ASSIGN_OR_RETURN(
       std::optional<v1::Catalog> checked,
@@ -96,12 +118,12 @@ absl::StatusOr<Loaded> LoadCatalog(const std::shared_ptr<Store>& shared,
     changed = true;
   }
   if (!changed && found) return loaded;
+  ASSIGN_OR_RETURN(loaded.schema, SchemaState::FromCatalog(catalog, nullptr));
+  if (options.read_only) return loaded;
   const std::unique_ptr<StoreBatch> batch = store.NewBatch();
   batch->Put(CatalogKey(), catalog.SerializeAsString());
   batch->Put(MarkKey(), EncodeMark(loaded.mark));
   RETURN_IF_ERROR(store.Write(*batch, /*sync=*/true));
-  ASSIGN_OR_RETURN(loaded.schema,
-                   SchemaState::FromCatalog(std::move(catalog), nullptr));
   return loaded;
 }
 
@@ -200,7 +222,7 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(std::string path,
   if (!store.ok()) return store.status();
   impl->store = *std::move(store);
   absl::StatusOr<Loaded> loaded =
-      LoadCatalog(impl->store, schema.proto(), options.add_indexes);
+      LoadCatalog(impl->store, schema.proto(), options);
   if (!loaded.ok()) {
     return absl::Status(
         loaded.status().code(),
@@ -214,14 +236,16 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(std::string path,
   impl->committer = std::make_unique<Committer>(
       impl->store, loaded->schema, loaded->mark,
       Committer::Services{&impl->options.limits, impl->observers.get(),
-                          impl->options.random, impl->options.clock});
+                          impl->options.random, impl->options.clock,
+                          impl->options.read_only});
   impl->indexes =
       std::make_unique<IndexAdmin>(impl->committer.get(), impl->store.get(),
                                    &impl->options.limits, impl->options.clock);
   std::unique_ptr<Engine> engine(new Engine(std::move(impl)));
   RETURN_IF_ERROR(engine->impl_->observers->CallAll(
       kPostOpen, "PostOpen", [](Observer& o) { return o.PostOpen(); }));
-  if (engine->impl_->options.background_work) {
+  const Options& opened = engine->impl_->options;
+  if (opened.background_work && !opened.read_only) {
     engine->impl_->indexes->StartBackgroundWork();
   }
   return engine;
@@ -414,6 +438,13 @@ absl::StatusOr<std::vector<FeedConsumer>> Engine::ListFeedConsumers() {
 absl::Status Engine::DropFeedConsumer(std::string_view consumer) {
   RETURN_IF_ERROR(impl_->CheckUsable());
   return DropFeedCursor(*impl_->committer, consumer);
+}
+
+absl::StatusOr<CheckpointReport> Engine::Checkpoint(
+    const std::string& directory, const CheckpointOptions& options) {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  return TakeCheckpoint(*impl_->committer, *impl_->store, *impl_->options.clock,
+                        directory, options);
 }
 
 absl::StatusOr<v1::Schema> Engine::GetSchema() {

@@ -120,7 +120,8 @@ absl::Status Pacer::Step(Committer::MaintenanceBody body) {
     return body(schema, view);
   };
   RETURN_IF_ERROR(committer_->WaitUntilWritable());
-  RETURN_IF_ERROR(committer_->RunMaintenance(timed, /*sync=*/false));
+  RETURN_IF_ERROR(
+      committer_->RunMaintenance(timed, Committer::Leaves::kChanges));
   const int64_t held = std::max<int64_t>(1, clock_->MonotonicMicros() - begin);
 
   const uint64_t requests = committer_->counts().requests;

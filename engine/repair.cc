@@ -138,7 +138,8 @@ absl::Status Settle(Committer& committer, const std::vector<Finding>& findings,
     const auto body = [&](const SchemaState& schema, SerialView& view) {
       return SettleAll(schema, findings, begin, end, view, &step);
     };
-    RETURN_IF_ERROR(committer.RunMaintenance(body, /*sync=*/true));
+    RETURN_IF_ERROR(
+        committer.RunMaintenance(body, Committer::Leaves::kSyncedChanges));
     *report = std::move(step);
   }
   return absl::OkStatus();

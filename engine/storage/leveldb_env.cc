@@ -198,6 +198,37 @@ LevelDbEnv::~LevelDbEnv() = default;
 
 absl::Status LevelDbEnv::FirstFailure() const { return log_keeper_->status(); }
 
+void LevelDbEnv::HoldFiles() {
+  MutexLock lock(mu_);
+  ++holds_;
+}
+
+void LevelDbEnv::ReleaseFiles() {
+  std::set<std::string> paths;
+  {
+    MutexLock lock(mu_);
+    if (--holds_ > 0) return;
+    paths.swap(held_);
+  }
+  for (const std::string& path : paths) RemoveFile(path);
+}
+
+std::set<uint64_t> LevelDbEnv::logs() const {
+  MutexLock lock(mu_);
+  return logs_;
+}
+
+bool LevelDbEnv::MayDelete(const std::string& path) {
+  const LevelDbFileName file = ParseLevelDbFileName(BaseName(path));
+  MutexLock lock(mu_);
+  if (holds_ > 0) {
+    held_.insert(path);
+    return false;
+  }
+  if (file.kind == LevelDbFileKind::kLog) logs_.erase(file.number);
+  return true;
+}
+
 leveldb::Status LevelDbEnv::NewSequentialFile(
     const std::string& path, leveldb::SequentialFile** result) noexcept {
   return Deliver<EnvSequentialFile>(file_system_->NewSequentialFile(path),
@@ -213,12 +244,20 @@ leveldb::Status LevelDbEnv::NewRandomAccessFile(
 leveldb::Status LevelDbEnv::NewWritableFile(
     const std::string& path, leveldb::WritableFile** result) noexcept {
   *result = nullptr;
-  const LevelDbFileKind kind = ParseLevelDbFileName(BaseName(path)).kind;
+  const auto [kind, number] = ParseLevelDbFileName(BaseName(path));
   if (kind == LevelDbFileKind::kLog) {
     auto log = log_keeper_->NewLog(path);
     if (!log.ok()) return ToLevelDb(log.status());
     *result = new EnvLogFile(log_keeper_.get(), *std::move(log));
+    MutexLock lock(mu_);
+    logs_.insert(number);
     return leveldb::Status::OK();
+  }
+  if (kind == LevelDbFileKind::kTable) {
+    // After a power cut LevelDB may give a number again that a lost edit of
+    // the manifest had used. A copy made in between has the old file.
+    const absl::Status gone = file_system_->Delete(path);
+    if (!gone.ok() && !absl::IsNotFound(gone)) return ToLevelDb(gone);
   }
   auto file = file_system_->NewWritableFile(path);
   if (file.ok() && kind == LevelDbFileKind::kManifest) {
@@ -257,6 +296,7 @@ leveldb::Status LevelDbEnv::RemoveFile(const std::string& path) noexcept {
   // A failed sync leaves open which state of the directory is on the disk.
   const absl::Status failure = FirstFailure();
   if (!failure.ok()) return ToLevelDb(failure);
+  if (!MayDelete(path)) return leveldb::Status::OK();
   return ToLevelDb(file_system_->Delete(path));
 }
 

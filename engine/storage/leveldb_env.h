@@ -12,6 +12,9 @@
 // - the directory is synced before a sync of the manifest, which names new
 //   tables, and after CURRENT is replaced;
 // - nothing is deleted once a log, or the sync behind a new CURRENT, failed;
+// - nothing is deleted while somebody copies the database;
+// - a table is made as a new file, never in one that has its name already,
+//   which a copy of the database may share;
 // - reads go on until all bytes are there or the file ends.
 //
 // LevelDB is built without exceptions, so all overrides are noexcept: one that
@@ -21,8 +24,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
+#include <string>
 
 #include "absl/status/status.h"
+#include "base/mutex.h"
 #include "dovetail/file_system.h"
 #include "leveldb/env.h"
 
@@ -42,6 +48,14 @@ class LevelDbEnv final : public leveldb::EnvWrapper {
 
   // The failure that has stopped all writing of logs, or OK.
   absl::Status FirstFailure() const;
+
+  // From HoldFiles to ReleaseFiles the files that LevelDB deletes stay, and it
+  // is told that they are gone. They go with the last release; those that
+  // cannot be deleted then, LevelDB finds again. Holds are counted.
+  void HoldFiles();
+  void ReleaseFiles();
+  // The numbers of the logs that LevelDB has created and not deleted.
+  std::set<uint64_t> logs() const;
 
   leveldb::Status NewSequentialFile(
       const std::string& path,
@@ -73,8 +87,16 @@ class LevelDbEnv final : public leveldb::EnvWrapper {
                             leveldb::Logger** result) noexcept override;
 
  private:
+  // Whether `path` may be deleted now; if not, ReleaseFiles does it.
+  bool MayDelete(const std::string& path);
+
   FileSystem* const file_system_;
   const std::unique_ptr<LogKeeper> log_keeper_;
+
+  mutable Mutex mu_;
+  std::set<uint64_t> logs_ GUARDED_BY(mu_);
+  int holds_ GUARDED_BY(mu_) = 0;
+  std::set<std::string> held_ GUARDED_BY(mu_);  // To be deleted.
 };
 
 }  // namespace dovetail

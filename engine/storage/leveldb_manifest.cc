@@ -138,9 +138,10 @@ class EditReader {
   bool has_last_sequence_ = false;
 };
 
-// The name in CURRENT.
-absl::StatusOr<std::string> ReadCurrent(FileSystem& file_system,
-                                        const std::string& directory) {
+}  // namespace
+
+absl::StatusOr<std::string> ReadLevelDbCurrent(FileSystem& file_system,
+                                               const std::string& directory) {
   ASSIGN_OR_RETURN(const auto file, file_system.NewSequentialFile(
                                         JoinPath(directory, "CURRENT")));
   std::string name(kCurrentBytesMax, '\0');
@@ -167,13 +168,19 @@ absl::StatusOr<std::string> ReadCurrent(FileSystem& file_system,
   return name;
 }
 
-}  // namespace
-
 absl::StatusOr<LevelDbManifest> ReadLevelDbManifest(
     FileSystem& file_system, const std::string& directory) {
+  ASSIGN_OR_RETURN(const std::string name,
+                   ReadLevelDbCurrent(file_system, directory));
+  return ReadLevelDbManifest(file_system, directory, name);
+}
+
+absl::StatusOr<LevelDbManifest> ReadLevelDbManifest(
+    FileSystem& file_system, const std::string& directory,
+    const std::string& name) {
   using Event = LevelDbLogReader::Event;
   LevelDbManifest manifest;
-  ASSIGN_OR_RETURN(manifest.file, ReadCurrent(file_system, directory));
+  manifest.file = name;
   ASSIGN_OR_RETURN(auto file, file_system.NewSequentialFile(
                                   JoinPath(directory, manifest.file)));
   LevelDbLogReader reader(std::move(file));
@@ -181,6 +188,7 @@ absl::StatusOr<LevelDbManifest> ReadLevelDbManifest(
   while (true) {
     ASSIGN_OR_RETURN(const Event event, reader.Next());
     const uint64_t offset = reader.offset();
+    manifest.whole_bytes = offset;
     if (event == Event::kEnd) break;
     if (event == Event::kBreak) {
       return Damage(manifest.file, offset, reader.reason());

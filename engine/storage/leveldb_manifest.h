@@ -33,12 +33,24 @@ struct LevelDbManifest {
   uint64_t last_sequence = 0;
   // By level and number.
   std::map<std::pair<uint32_t, uint64_t>, LevelDbTableInfo> tables;
+  // Up to the end of the last whole edit.
+  uint64_t whole_bytes = 0;
 };
+
+// The name of the manifest that counts, from CURRENT. DataLoss if there is no
+// such name, or no such file.
+absl::StatusOr<std::string> ReadLevelDbCurrent(FileSystem& file_system,
+                                               const std::string& directory);
 
 // Accepts what LevelDB accepts of an unfinished write: a last record that the
 // end of the file cuts off, or zeros in its place. All other damage is DataLoss
 // with the file's name, the offset and the reason.
 absl::StatusOr<LevelDbManifest> ReadLevelDbManifest(
     FileSystem& file_system, const std::string& directory);
+
+// The same of the manifest called `name`, whatever CURRENT says.
+absl::StatusOr<LevelDbManifest> ReadLevelDbManifest(
+    FileSystem& file_system, const std::string& directory,
+    const std::string& name);
 
 }  // namespace dovetail

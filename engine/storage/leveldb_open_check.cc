@@ -68,6 +68,7 @@ class OpenCheck {
         options_(options),
         files_(*options.file_system) {}
 
+  // Cuts nothing, and fails instead, if `report` is null.
   absl::Status Run(StoreOpenReport* report);
 
  private:
@@ -120,6 +121,7 @@ absl::Status OpenCheck::Run(StoreOpenReport* report) {
     if (number != logs_.back()) {
       return Damage(*at, " newer_log=" + LogName(logs_.back()));
     }
+    if (report == nullptr) return Damage(*at, "");
     return Cut(*at, report);
   }
   if (logs_.empty()) return absl::OkStatus();
@@ -319,6 +321,11 @@ absl::Status CheckLevelDbBeforeOpen(const std::string& directory,
                                     const LevelDbStoreOptions& options,
                                     StoreOpenReport* report) {
   return OpenCheck(directory, options).Run(report);
+}
+
+absl::Status CheckLevelDbCopy(const std::string& directory,
+                              const LevelDbStoreOptions& options) {
+  return OpenCheck(directory, options).Run(nullptr);
 }
 
 }  // namespace dovetail

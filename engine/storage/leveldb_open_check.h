@@ -36,4 +36,9 @@ absl::Status CheckLevelDbBeforeOpen(const std::string& directory,
                                     const LevelDbStoreOptions& options,
                                     StoreOpenReport* report);
 
+// The same of a copy that must be whole: a log that ends in a break is
+// DataLoss too, and nothing is changed.
+absl::Status CheckLevelDbCopy(const std::string& directory,
+                              const LevelDbStoreOptions& options);
+
 }  // namespace dovetail

@@ -14,6 +14,7 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "engine/storage/leveldb_checkpoint.h"
 #include "engine/storage/leveldb_env.h"
 #include "engine/storage/leveldb_files.h"
 #include "engine/storage/leveldb_open_check.h"
@@ -136,14 +137,15 @@ class LevelDbStore final : public Store {
  public:
   LevelDbStore(const LevelDbStoreOptions& options,
                std::unique_ptr<FileLock> lock)
-      : lock_(std::move(lock)),
+      : options_(options),
+        lock_(std::move(lock)),
         env_(options.file_system),
         cache_(leveldb::NewLRUCache(options.block_cache_bytes)),
         filter_(leveldb::NewBloomFilterPolicy(kBloomBitsPerKey)) {}
 
-  absl::Status Open(const std::string& directory,
-                    const LevelDbStoreOptions& options, bool create) {
-    leveldb::Options opened_with = MakeLevelDbOptions(options);
+  absl::Status Open(const std::string& directory, bool create) {
+    directory_ = directory;
+    leveldb::Options opened_with = MakeLevelDbOptions(options_);
     opened_with.env = &env_;
     opened_with.block_cache = cache_.get();
     opened_with.filter_policy = filter_.get();
@@ -206,6 +208,10 @@ class LevelDbStore final : public Store {
                       end.empty() ? nullptr : &to);
   }
 
+  absl::StatusOr<std::unique_ptr<StoreCheckpoint>> BeginCheckpoint() override {
+    return BeginLevelDbCheckpoint(directory_, options_, &env_);
+  }
+
   int Level0Files() override {
     std::string text;
     int count = 0;
@@ -237,6 +243,8 @@ class LevelDbStore final : public Store {
   }
 
  private:
+  const LevelDbStoreOptions options_;
+  std::string directory_;
   // In the order in which they need each other; the lock goes last.
   const std::unique_ptr<FileLock> lock_;
   LevelDbEnv env_;
@@ -365,7 +373,7 @@ absl::StatusOr<std::unique_ptr<Store>> OpenLevelDbStore(
     RETURN_IF_ERROR(CheckLevelDbBeforeOpen(directory, options, report));
   }
   auto store = std::make_unique<LevelDbStore>(options, std::move(lock));
-  RETURN_IF_ERROR(store->Open(directory, options, report->created));
+  RETURN_IF_ERROR(store->Open(directory, report->created));
   return store;
 }
 

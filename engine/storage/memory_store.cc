@@ -139,6 +139,9 @@ class MemoryStore final : public Store {
   StoreStats GetStats() override { return {}; }
   void CompactAll() override {}
   void Compact(std::string_view, std::string_view) override {}
+  absl::StatusOr<std::unique_ptr<StoreCheckpoint>> BeginCheckpoint() override {
+    return absl::UnimplementedError("a store in memory has no checkpoints");
+  }
   int Level0Files() override { return 0; }
   std::string Report() override {
     MutexLock lock(mu_);

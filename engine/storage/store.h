@@ -64,6 +64,28 @@ struct StoreReadOptions {
   bool fill_cache = true;
 };
 
+struct StoreCheckpointReport {
+  uint64_t tables_linked = 0;
+  uint64_t tables_copied = 0;
+  uint64_t bytes_copied = 0;
+};
+
+// A copy of the store that is being made. While it lives, the store keeps
+// files that it needs no more. Thread-compatible. Must be destroyed before its
+// store.
+class StoreCheckpoint {
+ public:
+  virtual ~StoreCheckpoint() = default;
+  // Chooses the present state, in a time that does not grow with the store.
+  // To be called once. REQUIRES: no Write is running.
+  virtual absl::Status Freeze() = 0;
+  // Makes `directory`, which must not exist, a store in that state, durable
+  // when this returns; after an error there is no such directory. To be called
+  // once. REQUIRES: Freeze has returned OK.
+  virtual absl::StatusOr<StoreCheckpointReport> CopyTo(
+      const std::string& directory, bool link_tables) = 0;
+};
+
 // Thread-safe. All errors of damaged bytes are DataLoss.
 class Store {
  public:
@@ -88,6 +110,9 @@ class Store {
   virtual void CompactAll() = 0;
   // Gives back the space of deleted keys in [begin, end); empty: no bound.
   virtual void Compact(std::string_view begin, std::string_view end) = 0;
+  // Unimplemented for a store without files.
+  virtual absl::StatusOr<std::unique_ptr<StoreCheckpoint>>
+  BeginCheckpoint() = 0;
   // Files waiting on level 0 of a log-structured store, else 0. Cheap.
   virtual int Level0Files() = 0;
   virtual StoreStats GetStats() = 0;

@@ -27,6 +27,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dovetail/change_feed.h"
+#include "dovetail/checkpoint.h"
 #include "dovetail/environment.h"
 #include "dovetail/file_system.h"
 #include "dovetail/index_admin.h"
@@ -49,6 +50,11 @@ class AsyncCore;
 struct Options {
   // Create the database if the directory holds none. Off: NotFound.
   bool create_if_missing = true;
+  // Serve reads, refuse every write with FailedPrecondition, create no
+  // database and no table: rows and entries stay as they are. The directory
+  // does not: opening takes its lock, against readers too, and as ever cuts
+  // off a torn write and moves the log into tables, so it must be writable.
+  bool read_only = false;
   // Keep everything in memory and write no file; the path is only a name.
   bool in_memory = false;
 
@@ -225,6 +231,23 @@ class Engine {
   absl::StatusOr<std::vector<FeedConsumer>> ListFeedConsumers();
   // Forgets its place. NotFound if it has none.
   absl::Status DropFeedConsumer(std::string_view consumer);
+
+  // Makes `directory` a database of its own with the commits up to now, synced
+  // or not, durable when this returns. Any process may open it then, also on
+  // another machine. Writers wait only while file sizes are taken down, not
+  // for the copy. Until it is done the database keeps the files that it
+  // compacts away. `directory` appears complete or not at all; a process that
+  // ends meanwhile leaves `directory`.unfinished, which the next attempt, or
+  // anybody, may remove.
+  //   AlreadyExists       `directory` exists
+  //   NotFound            its parent does not
+  //   FailedPrecondition  another checkpoint is being made there, something
+  //                       else is in `directory`.unfinished, a store write
+  //                       has failed, the engine is closed
+  //   DataLoss            a file of the database is damaged
+  //   Unimplemented       the engine is in memory
+  absl::StatusOr<CheckpointReport> Checkpoint(const std::string& directory,
+                                              const CheckpointOptions& options);
 
   // The stored schema, descriptors included.
   absl::StatusOr<v1::Schema> GetSchema();

@@ -91,6 +91,11 @@ class FileSystem {
   virtual absl::Status DeleteDirectory(const std::string& path) = 0;
   virtual absl::Status Rename(const std::string& from,
                               const std::string& to) = 0;
+  // Gives the file `from` the second name `to`, which must not exist.
+  // Unimplemented, as by default, where the two cannot have a file in common:
+  // on another device, on a file system without links, beyond its number of
+  // them. The caller then copies.
+  virtual absl::Status HardLink(const std::string& from, const std::string& to);
   virtual absl::Status Truncate(const std::string& path, uint64_t size) = 0;
   // Makes created, renamed and deleted names of the directory durable.
   virtual absl::Status SyncDirectory(const std::string& directory) = 0;

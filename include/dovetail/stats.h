@@ -51,7 +51,7 @@ struct ObserverStats {
 
 struct Stats {
   SequenceNumber sequence{};
-  bool read_only = false;  // A store write failed; reopen.
+  bool read_only = false;  // By Options; or a store write failed: reopen.
   uint64_t requests = 0;   // Committed since open.
   uint64_t requests_failed = 0;
   uint64_t groups = 0;  // Store commits they were grouped into.

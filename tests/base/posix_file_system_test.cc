@@ -1,5 +1,6 @@
 // Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -171,6 +172,31 @@ TEST_F(PosixFileSystemTest, NamesAndSizes) {
   EXPECT_THAT(files_.Exists(sub), IsOkAndHolds(false));
 }
 
+TEST_F(PosixFileSystemTest, AHardLinkIsASecondNameOfTheFile) {
+  Write(path_, "one");
+  const std::string link = dir_.Sub("link");
+  ASSERT_THAT(files_.HardLink(path_, link), IsOk());
+  EXPECT_THAT(files_.HardLink(path_, link),
+              StatusIs(absl::StatusCode::kInternal, link));
+  ASSERT_THAT(files_.Delete(path_), IsOk());
+  EXPECT_EQ(Read(link), "one");
+}
+
+TEST_F(PosixFileSystemTest, NoHardLinkReachesAnotherDevice) {
+  Write(path_, "one");
+  const std::string link =
+      "/dev/shm/dovetail." + std::to_string(::getpid()) + ".link";
+  struct stat here;
+  struct stat there;
+  if (::stat(path_.c_str(), &here) != 0 || ::stat("/dev/shm", &there) != 0 ||
+      here.st_dev == there.st_dev) {
+    GTEST_SKIP() << "this system has no other device at /dev/shm";
+  }
+  EXPECT_THAT(files_.HardLink(path_, link),
+              StatusIs(absl::StatusCode::kUnimplemented, link));
+  EXPECT_THAT(files_.Exists(link), IsOkAndHolds(false));
+}
+
 TEST_F(PosixFileSystemTest, ErrorsNameThePathAndTheCause) {
   using Code = absl::StatusCode;
   const std::string no = dir_.Sub("no");
@@ -181,8 +207,8 @@ TEST_F(PosixFileSystemTest, ErrorsNameThePathAndTheCause) {
         files_.NewAppendableFile(no + "/x").status(), files_.List(no).status(),
         files_.Size(no).status(), files_.Delete(no), files_.Rename(no, no),
         files_.DeleteDirectory(no), files_.CreateDirectory(no + "/x"),
-        files_.Truncate(no, 0), files_.SyncDirectory(no),
-        files_.Lock(no + "/x").status()}) {
+        files_.HardLink(no, no), files_.Truncate(no, 0),
+        files_.SyncDirectory(no), files_.Lock(no + "/x").status()}) {
     EXPECT_THAT(status, StatusIs(Code::kNotFound, no));
     EXPECT_THAT(status, StatusIs(Code::kNotFound, "No such file"));
   }

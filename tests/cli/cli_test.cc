@@ -176,7 +176,8 @@ TEST_F(CliTest, HelpAndVersionGoToStandardOutput) {
   EXPECT_THAT(Out({"--version"}), StartsWith("dovetail "));
   EXPECT_THAT(Out({"--help"}), AllOf(HasSubstr("Data:"), HasSubstr("Care:")));
   for (const char* verb : {"init", "import", "get", "get-by", "top", "set",
-                           "verify", "repair", "stats", "demo"}) {
+                           "verify", "repair", "checkpoint", "stats",
+                           "demo"}) {
     EXPECT_THAT(Out({verb, "--help"}),
                 AllOf(HasSubstr(absl::StrCat("Usage: dovetail ", verb)),
                       HasSubstr("Examples:")));
@@ -557,6 +558,31 @@ TEST_F(CliTest, ASecondProcessIsToldThatTheDatabaseIsInUse) {
     EXPECT_EQ(Run({"init", db_, "--preset", "seller_orders"}).code, 4);
   }
   EXPECT_EQ(RowCount(), 2u);
+}
+
+TEST_F(CliTest, ACheckpointIsADatabaseOfItsOwn) {
+  InitWithOrders(5);
+  const std::string copy = Path("copy");
+  const std::string json = Out({"checkpoint", db_, copy, "--json"});
+  EXPECT_TRUE(IsJson(json)) << json;
+  EXPECT_THAT(json, HasSubstr("\"sequence\":1,"));
+  Out({"set", db_, "orders", "by_order_id", "o-0", "status=DELIVERED"});
+  EXPECT_THAT(Out({"get-by", copy, "orders", "by_order_id", "o-0"}),
+              HasSubstr("CREATED"));
+  EXPECT_THAT(Out({"verify", copy, "--json"}), HasSubstr("\"rows\":5,"));
+
+  Result result = Run({"checkpoint", db_, copy});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("exists"));
+  setenv("DOVETAIL_DB", db_.c_str(), 1);
+  EXPECT_EQ(Run({"checkpoint", Path("other")}).code, 2);
+
+  const auto engine = Engine::Open(db_, Schema());
+  ASSERT_TRUE(engine.ok()) << engine.status();
+  result = Run({"checkpoint", db_, Path("other")});
+  EXPECT_EQ(result.code, 4);
+  EXPECT_THAT(result.err, HasSubstr("Engine::Checkpoint"));
+  EXPECT_FALSE(std::filesystem::exists(Path("other")));
 }
 
 TEST_F(CliTest, AnInterruptFinishesTheBatchAndSaysWhereToGoOn) {

@@ -11,7 +11,8 @@
 // A call is named by its verb and the last part of its path: "sync
 // 000003.log". Verbs: open-read, read, open-random, pread, create,
 // open-append, append, flush, sync, close, exists, list, size, delete,
-// create-directory, delete-directory, rename, truncate, sync-directory, lock.
+// create-directory, delete-directory, rename, link, truncate, sync-directory,
+// lock.
 //
 // Syncs are counted on and not passed on to the disk, since a test that
 // outlives the machine is not needed, and a slow one neither.
@@ -122,6 +123,8 @@ class FaultyFileSystem final : public FileSystem {
     return base_->DeleteDirectory(path);
   }
   absl::Status Rename(const std::string& from, const std::string& to) override;
+  absl::Status HardLink(const std::string& from,
+                        const std::string& to) override;
   absl::Status Truncate(const std::string& path, uint64_t size) override {
     RETURN_IF_ERROR(Enter("truncate", path));
     RETURN_IF_ERROR(base_->Truncate(path, size));
@@ -162,6 +165,9 @@ class FaultyFileSystem final : public FileSystem {
   absl::StatusOr<std::unique_ptr<WritableFile>> Track(
       absl::StatusOr<std::unique_ptr<WritableFile>> file,
       const std::string& path, uint64_t size, bool name_synced);
+  // What is known of `from`, and of files below it, becomes that of `to`.
+  void MoveWritten(const std::string& from, const std::string& to)
+      REQUIRES(mu_);
   static std::string Parent(const std::string& path) {
     return path.substr(0, path.rfind('/'));
   }
@@ -358,11 +364,39 @@ inline absl::Status FaultyFileSystem::Rename(const std::string& from,
   RETURN_IF_ERROR(base_->Rename(from, to));
   MutexLock lock(mu_);
   renamed_.push_back(std::move(renamed));
-  const auto it = written_.find(from);
-  if (it != written_.end()) {
-    written_[to] = it->second;
-    written_.erase(from);
+  MoveWritten(from, to);
+  return absl::OkStatus();
+}
+
+inline void FaultyFileSystem::MoveWritten(const std::string& from,
+                                          const std::string& to) {
+  std::map<std::string, Written> moved;
+  for (auto it = written_.lower_bound(from);
+       it != written_.end() && it->first.starts_with(from);) {
+    const std::string rest = it->first.substr(from.size());
+    if (!rest.empty() && rest[0] != '/') {
+      ++it;
+      continue;
+    }
+    moved[to + rest] = it->second;
+    it = written_.erase(it);
   }
+  for (const auto& [path, written] : moved) written_[path] = written;
+}
+
+// Both names are of one file, whose bytes are as synced as they were; the new
+// name is not yet.
+inline absl::Status FaultyFileSystem::HardLink(const std::string& from,
+                                               const std::string& to) {
+  RETURN_IF_ERROR(Enter("link", to));
+  ASSIGN_OR_RETURN(const uint64_t size, base_->Size(from));
+  RETURN_IF_ERROR(base_->HardLink(from, to));
+  MutexLock lock(mu_);
+  const auto it = written_.find(from);
+  Written written =
+      it != written_.end() ? it->second : Written{size, size, size, false};
+  written.name_synced = false;
+  written_[to] = written;
   return absl::OkStatus();
 }
 
@@ -388,11 +422,7 @@ inline void FaultyFileSystem::PowerCut(uint64_t kept_bytes) {
   for (; !renamed_.empty(); renamed_.pop_back()) {
     const Renamed& last = renamed_.back();
     base_->Rename(last.to, last.from).IgnoreError();
-    const auto moved = written_.find(last.to);
-    if (moved != written_.end()) {
-      written_[last.from] = moved->second;
-      written_.erase(moved);
-    }
+    MoveWritten(last.to, last.from);
     if (!last.replaced) continue;
     std::ofstream out(last.to, std::ios::binary);
     out << last.replaced_bytes;
