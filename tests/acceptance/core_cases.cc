@@ -347,7 +347,7 @@ TEST_F(Cases, Case17_UnknownStatusIsAStatus) {
 }
 
 TEST_F(Cases, Case17_TextStatusesAreTakenAsTheyAre) {
-  Open({OrdersOf<TextOrder>("orders")});
+  Open({TextOrders("orders")});
   const std::vector<std::string> statuses = {"Shipped",
                                              "Shipped - Returned to Seller",
                                              "Shipped - Rejected by Buyer",

@@ -19,27 +19,13 @@
 #include "dovetail/v1/order.pb.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/acceptance/text_orders.h"
 #include "tests/support/data.h"
 #include "tests/support/records.pb.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 
 namespace dovetail::test {
-
-// The layouts of the orders preset over a record of the tests.
-template <typename T>
-TableBuilder OrdersOf(std::string_view table) {
-  TableBuilder builder(table, T::descriptor());
-  builder
-      .RowKey({Hash({"seller_id"}), Field("seller_id"), Field("ts_ms").Desc(),
-               Field("order_id")})
-      .Unique("by_order_id", {Hash({"order_id"}), Field("order_id")})
-      .Index("by_status",
-             {Hash({"seller_id"}), Field("seller_id"), Field("status"),
-              Field("ts_ms").Desc(), Field("order_id")})
-      .Identity("by_order_id");
-  return builder;
-}
 
 template <typename T, typename Status>
 std::string MakeOrder(const std::string& order, const std::string& seller,

@@ -35,7 +35,7 @@ std::string Text(const std::string& order, const std::string& seller,
 // tendermint #2907: keys built as a/b/c break once a part holds the
 // separator, and numbers as text sort 10 before 9.
 TEST_F(Cases, Case04_SeparatorsInsideIdsStayInsideThem) {
-  Open({OrdersOf<TextOrder>("orders")});
+  Open({TextOrders("orders")});
   const std::vector<std::string> sellers = {"a",     "a-", "a-1", "a/b",
                                             "a\0b"s, "-",  "",    "\0"s};
   std::set<std::string> keys;
@@ -84,7 +84,7 @@ TEST_F(Cases, Case04_NamesAndCodesFromRealDataAreKeptApart) {
       ReadCsv(SharedData("online-retail/lines.csv.xz"), {"StockCode"}, add),
       IsOk());
   ASSERT_GT(sellers.size(), 4'000u);
-  Open({OrdersOf<TextOrder>("orders")});
+  Open({TextOrders("orders")});
   WriteBatch batch;
   for (const std::string& seller : sellers) {
     batch.Put("orders", Text(seller + "#1", seller, 10));

@@ -119,6 +119,9 @@ class OrderSets {
   // All rows of the request, page by page.
   absl::StatusOr<std::vector<Line>> ReadAll(const Oracle& oracle,
                                             ScanRequest request);
+  absl::StatusOr<bool> IsNewest(const Oracle& oracle,
+                                const Oracle::Group& group,
+                                const ScanRequest& request);
   absl::Status CheckNewest(const Oracle& oracle);
   absl::Status CheckNewestByStatus(const Oracle& oracle);
   absl::Status CheckTwoStatuses(const Oracle& oracle);

@@ -17,6 +17,7 @@
 #include "dovetail/presets.h"
 #include "dovetail/schema.h"
 #include "tests/acceptance/core_olist.h"
+#include "tests/acceptance/text_orders.h"
 #include "tests/support/data.h"
 #include "tests/support/records.pb.h"
 
@@ -24,19 +25,6 @@ namespace dovetail::test {
 namespace {
 
 constexpr size_t kRequestRows = 200;
-
-TableBuilder TextOrders(std::string_view table) {
-  TableBuilder builder(table, TextOrder::descriptor());
-  builder
-      .RowKey({Hash({"seller_id"}), Field("seller_id"), Field("ts_ms").Desc(),
-               Field("order_id")})
-      .Unique("by_order_id", {Hash({"order_id"}), Field("order_id")})
-      .Index("by_status",
-             {Hash({"seller_id"}), Field("seller_id"), Field("status"),
-              Field("ts_ms").Desc(), Field("order_id")})
-      .Identity("by_order_id");
-  return builder;
-}
 
 Schema AllTables() {
   Schema schema;

@@ -163,19 +163,28 @@ bool OrderSets::Same(const Oracle::Group& expected, size_t limit,
   return true;
 }
 
+// Whether the scan gives the first `kNewest` of the group.
+absl::StatusOr<bool> OrderSets::IsNewest(const Oracle& oracle,
+                                         const Oracle::Group& group,
+                                         const ScanRequest& request) {
+  ASSIGN_OR_RETURN(const Page page, engine_->Scan({}, request));
+  std::vector<Line> lines;
+  for (const Row& row : page.rows) {
+    ASSIGN_OR_RETURN(Line line, ParseLine(oracle, row));
+    lines.push_back(std::move(line));
+  }
+  return Same(group, kNewest, lines);
+}
+
 absl::Status OrderSets::CheckNewest(const Oracle& oracle) {
   const auto sellers = oracle.BySeller();
   uint64_t wrong = 0;
   for (const auto& [seller, group] : sellers) {
-    ASSIGN_OR_RETURN(const Page page, engine_->Scan({}, {.table = oracle.table,
-                                                         .equal = {seller},
-                                                         .limit = kNewest}));
-    std::vector<Line> lines;
-    for (const Row& row : page.rows) {
-      ASSIGN_OR_RETURN(Line line, ParseLine(oracle, row));
-      lines.push_back(std::move(line));
-    }
-    wrong += !Same(group, kNewest, lines);
+    ASSIGN_OR_RETURN(
+        const bool right,
+        IsNewest(oracle, group,
+                 {.table = oracle.table, .equal = {seller}, .limit = kNewest}));
+    wrong += !right;
   }
   checks_.Equal(wrong, uint64_t{0},
                 absl::StrCat(oracle.table, " wrong newest lists of ",
@@ -187,19 +196,14 @@ absl::Status OrderSets::CheckNewestByStatus(const Oracle& oracle) {
   const auto groups = oracle.BySellerAndStatus();
   uint64_t wrong = 0;
   for (const auto& [name, group] : groups) {
-    ASSIGN_OR_RETURN(
-        const Page page,
-        engine_->Scan({}, {.table = oracle.table,
-                           .index = "by_status",
-                           .equal = {group[0]->seller,
-                                     StatusValue(oracle, group[0]->status)},
-                           .limit = kNewest}));
-    std::vector<Line> lines;
-    for (const Row& row : page.rows) {
-      ASSIGN_OR_RETURN(Line line, ParseLine(oracle, row));
-      lines.push_back(std::move(line));
-    }
-    wrong += !Same(group, kNewest, lines);
+    ASSIGN_OR_RETURN(const bool right,
+                     IsNewest(oracle, group,
+                              {.table = oracle.table,
+                               .index = "by_status",
+                               .equal = {group[0]->seller,
+                                         StatusValue(oracle, group[0]->status)},
+                               .limit = kNewest}));
+    wrong += !right;
   }
   checks_.Equal(wrong, uint64_t{0},
                 absl::StrCat(oracle.table, " wrong newest lists of ",
