@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/error_payload.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "engine/request_context.h"
@@ -23,12 +24,12 @@ std::string DescribeKey(const TableState& table, std::string_view row_key) {
 absl::Status At(const absl::Status& status, std::string_view added_by,
                 size_t position) {
   if (status.ok()) return status;
-  const std::string where =
-      added_by.empty()
-          ? absl::StrCat("mutation ", position + 1)
-          : absl::StrCat("mutation added by observer=", ToAbsl(added_by));
-  return absl::Status(status.code(),
-                      absl::StrCat(where, ": ", status.message()));
+  if (!added_by.empty()) {
+    return absl::Status(status.code(),
+                        absl::StrCat("mutation added by observer=",
+                                     ToAbsl(added_by), ": ", status.message()));
+  }
+  return FailedMutationError(status, position);
 }
 
 }  // namespace
