@@ -31,6 +31,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/error_payload.h"
 #include "base/mutex.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
@@ -318,21 +319,24 @@ class PosixFileLock final : public FileLock {
   HeldLocks* const held_;
 };
 
-absl::Status HeldError(const std::string& path, std::string_view holder) {
-  return absl::FailedPreconditionError(
-      absl::StrCat("the lock is held: path=", ToAbsl(Quote(path, 1024)),
-                   " holder_pid=", ToAbsl(holder)));
+// `holder` 0: not known.
+absl::Status HeldError(const std::string& path, int64_t holder) {
+  return WithHolder(
+      absl::FailedPreconditionError(absl::StrCat(
+          "the lock is held: path=", ToAbsl(Quote(path, 1024)),
+          " holder_pid=", holder == 0 ? "unknown" : absl::StrCat(holder))),
+      holder);
 }
 
 // What the holder wrote into the lock file.
-std::string HolderIn(int fd, const std::string& path) {
+int64_t HolderIn(int fd, const std::string& path) {
   char text[32] = {};
   int64_t pid = 0;
   if (!ReadAllAt(fd, path, 0, sizeof(text) - 1, text).ok() ||
       !absl::SimpleAtoi(text, &pid)) {
-    return "unknown";
+    return 0;
   }
-  return absl::StrCat(pid);
+  return pid;
 }
 
 class PosixFileSystem final : public FileSystem {
@@ -460,7 +464,7 @@ class PosixFileSystem final : public FileSystem {
     struct stat info;
     if (::stat(path.c_str(), &info) == 0) {
       const auto holder = held_.Holder({info.st_dev, info.st_ino});
-      if (holder.has_value()) return HeldError(path, absl::StrCat(*holder));
+      if (holder.has_value()) return HeldError(path, *holder);
     }
     ASSIGN_OR_RETURN(Descriptor fd, Open(path, O_RDWR | O_CREAT));
     if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {

@@ -178,6 +178,7 @@ absl::Status DropFeedCursor(Committer& committer, std::string_view consumer) {
 absl::StatusOr<std::vector<FeedConsumer>> ListFeedConsumers(
     Committer& committer) {
   const auto state = committer.published();
+  if (state->schema->feed_prefix().empty()) return Off();
   const std::string prefix = FeedCursorKey("");
   std::vector<FeedConsumer> consumers;
   StoreReadOptions options;

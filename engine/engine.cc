@@ -447,6 +447,27 @@ absl::StatusOr<CheckpointReport> Engine::Checkpoint(
                         directory, options);
 }
 
+absl::Status Engine::ForEachStored(const ReadOptions& options,
+                                   std::string_view table,
+                                   std::string_view index,
+                                   std::string_view from, StoredVisitor visit) {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  const auto state = impl_->StateOf(
+      options.snapshot, options.snapshot ? options.snapshot->state_ : nullptr);
+  ASSIGN_OR_RETURN(const TableState* found, state->schema->Find(table));
+  ASSIGN_OR_RETURN(const int at, FindIndex(*found, index));
+  const std::string& prefix = found->prefix(at);
+  StoreReadOptions read;
+  read.snapshot = state->snapshot.get();
+  read.fill_cache = false;
+  const std::unique_ptr<StoreIterator> it = state->store->NewIterator(read);
+  it->Seek(prefix + std::string(from));
+  for (; it->Valid() && it->key().starts_with(prefix); it->Next()) {
+    if (!visit({it->key().substr(prefix.size()), it->value()})) break;
+  }
+  return it->status();
+}
+
 absl::StatusOr<v1::Schema> Engine::GetSchema() {
   RETURN_IF_ERROR(impl_->CheckUsable());
   v1::Schema schema;

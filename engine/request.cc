@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/error_payload.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 
@@ -172,9 +173,7 @@ absl::StatusOr<std::vector<AdmittedMutation>> AdmitBatch(
     absl::StatusOr<AdmittedMutation> one =
         AdmitMutation(schema, limits, plans, mutation);
     if (!one.ok()) {
-      return absl::Status(
-          one.status().code(),
-          absl::StrCat("mutation ", i + 1, ": ", one.status().message()));
+      return FailedMutationError(one.status(), i);
     }
     admitted.push_back(*std::move(one));
   }

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/error_payload.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "engine/column_filter.h"
@@ -30,12 +31,12 @@ const KeyLayout& LayoutOf(const AdmittedMutation& m) {
 absl::Status At(const absl::Status& status, std::string_view added_by,
                 size_t position) {
   if (status.ok()) return status;
-  const std::string where =
-      added_by.empty()
-          ? absl::StrCat("mutation ", position + 1)
-          : absl::StrCat("mutation added by observer=", ToAbsl(added_by));
-  return absl::Status(status.code(),
-                      absl::StrCat(where, ": ", status.message()));
+  if (!added_by.empty()) {
+    return absl::Status(status.code(),
+                        absl::StrCat("mutation added by observer=",
+                                     ToAbsl(added_by), ": ", status.message()));
+  }
+  return FailedMutationError(status, position);
 }
 
 }  // namespace

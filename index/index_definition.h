@@ -46,6 +46,9 @@ class IndexDefinition {
   const std::string& name() const { return name_; }
   bool unique() const { return unique_; }
   const KeyLayout& layout() const { return layout_; }
+  // Parts of the row key that an entry has besides the index's own, behind its
+  // key or, of a UNIQUE index, as its value.
+  const std::vector<size_t>& suffix() const { return suffix_; }
 
   // Whether a row with these fields has an entry: always, but for a UNIQUE
   // index only if none of its parts is null.

@@ -31,6 +31,7 @@
 #include "dovetail/environment.h"
 #include "dovetail/file_system.h"
 #include "dovetail/index_admin.h"
+#include "dovetail/inspect.h"
 #include "dovetail/limits.h"
 #include "dovetail/observer.h"
 #include "dovetail/read.h"
@@ -225,7 +226,7 @@ class Engine {
   absl::Status DisableChangeFeed();
   // The feed as `consumer` sees it, from its place on; `start` is for a
   // consumer that has none. One at a time per name is for the caller to see
-  // to. FailedPrecondition if the feed is off.
+  // to. FailedPrecondition if the feed is off, here and in the next one.
   absl::StatusOr<std::unique_ptr<ChangeFeed>> OpenFeed(
       std::string_view consumer, FeedStart start);
   absl::StatusOr<std::vector<FeedConsumer>> ListFeedConsumers();
@@ -248,6 +249,13 @@ class Engine {
   //   Unimplemented       the engine is in memory
   absl::StatusOr<CheckpointReport> Checkpoint(const std::string& directory,
                                               const CheckpointOptions& options);
+
+  // Every key of a table's rows (index empty) or of an index, in whatever state
+  // it is, with its value, as they lie on disk; from the first key that is at
+  // least `from` on. Damage that a read would refuse is passed on as it is.
+  absl::Status ForEachStored(const ReadOptions& options, std::string_view table,
+                             std::string_view index, std::string_view from,
+                             StoredVisitor visit);
 
   // The stored schema, descriptors included.
   absl::StatusOr<v1::Schema> GetSchema();
