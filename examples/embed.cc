@@ -6,78 +6,54 @@
 
 #include <cstdio>
 #include <string>
+#include <vector>
 
-#include "dovetail/engine.h"
 #include "dovetail/presets.h"
 #include "dovetail/table.h"
 #include "dovetail/v1/order.pb.h"
 
-namespace {
-
 using dovetail::v1::Order;
 
-int Fail(const absl::Status& status) {
-  std::fprintf(stderr, "%s\n", status.ToString().c_str());
-  return 1;
-}
-
-Order MakeOrder(int number) {
-  Order order;
-  order.set_order_id("o-" + std::to_string(number));
-  order.set_seller_id("seller-" + std::to_string(number % 3));
-  order.set_ts_ms(1'700'000'000'000 + number * 1000);
-  return order;
-}
-
-void Print(const char* question, const std::vector<Order>& orders) {
-  std::printf("%s\n", question);
-  for (const Order& order : orders) {
-    std::printf("  %s\n", order.ShortDebugString().c_str());
-  }
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: embed DIRECTORY\n");
-    return 2;
-  }
+absl::Status Run(const char* directory) {
   dovetail::Schema schema;
   schema.Add(dovetail::presets::SellerOrders("orders"));
-  auto engine = dovetail::Engine::Open(argv[1], schema);
-  if (!engine.ok()) return Fail(engine.status());
+  auto engine = dovetail::Engine::Open(directory, schema);
+  if (!engine.ok()) return engine.status();
   auto orders = dovetail::Table<Order>::Bind(engine->get(), "orders");
-  if (!orders.ok()) return Fail(orders.status());
+  if (!orders.ok()) return orders.status();
 
-  // Row and index entries are in the same commit, or none of them is.
-  for (int i = 0; i < 12; ++i) {
-    if (auto put = orders->Put(MakeOrder(i)); !put.ok()) {
-      return Fail(put.status());
+  for (int i = 0; i < 20; ++i) {  // A row and its entries are one commit.
+    Order order;
+    order.set_order_id("o-" + std::to_string(i));
+    order.set_seller_id("seller-" + std::to_string(i % 2));
+    order.set_ts_ms(1'700'000'000'000 + i);
+    if (auto put = orders->Put(order); !put.ok()) return put.status();
+  }
+  Order change;
+  change.set_status(dovetail::v1::SHIPPED);
+  auto patched = orders->Patch(dovetail::RowRef::By("by_order_id", {"o-17"}),
+                               change, {"status"}, {.sync = true});
+  if (!patched.ok()) return patched.status();
+
+  auto by_id = orders->GetBy("by_order_id", {"o-17"});  // Two hops, one state.
+  auto newest = orders->Scan({.equal = {"seller-1"}, .limit = 3});
+  auto shipped = orders->Scan({.index = "by_status",
+                               .equal = {"seller-1", dovetail::v1::SHIPPED},
+                               .limit = 20});
+  if (!by_id.ok()) return by_id.status();
+  if (!newest.ok()) return newest.status();
+  if (!shipped.ok()) return shipped.status();
+  for (const auto& answer : {*by_id, newest->records, shipped->records}) {
+    for (const Order& order : answer) {
+      std::printf("%s %s\n", order.order_id().c_str(),
+                  dovetail::v1::OrderStatus_Name(order.status()).c_str());
     }
   }
-  Order shipped;
-  shipped.set_status(dovetail::v1::SHIPPED);
-  auto patched = orders->Patch(dovetail::RowRef::By("by_order_id", {"o-7"}),
-                               shipped, {"status"}, {.sync = true});
-  if (!patched.ok()) return Fail(patched.status());
+  return (*engine)->Close();
+}
 
-  auto by_id = orders->GetBy("by_order_id", {"o-7"});
-  if (!by_id.ok()) return Fail(by_id.status());
-  Print("order o-7:", *by_id);
-
-  auto newest = orders->Scan({.equal = {"seller-1"}, .limit = 2});
-  if (!newest.ok()) return Fail(newest.status());
-  Print("newest two of seller-1:", newest->records);
-
-  auto in_status = orders->Scan({.index = "by_status",
-                                 .equal = {"seller-1", dovetail::v1::SHIPPED},
-                                 .limit = 10});
-  if (!in_status.ok()) return Fail(in_status.status());
-  Print("shipped of seller-1:", in_status->records);
-
-  if (absl::Status closed = (*engine)->Close(); !closed.ok()) {
-    return Fail(closed);
-  }
-  return 0;
+int main(int argc, char** argv) {
+  const absl::Status status = Run(argc > 1 ? argv[1] : "orders.db");
+  if (!status.ok()) std::fprintf(stderr, "%s\n", status.ToString().c_str());
+  return status.ok() ? 0 : 1;
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
-"""Checks what no compiler checks: include arrows, file lists, banned calls.
+"""Checks what no compiler checks: include arrows, file lists, banned calls,
+and that README.md shows the text of an example.
 
     tests/tidy.py [ROOT]
 
@@ -99,6 +100,17 @@ def check_listed(report):
             report(name, 1, "file is in no target", "list it or delete it")
 
 
+def check_readme(report):
+    """The first C++ that README.md shows is compiled and run."""
+    readme = (ROOT / "README.md").read_text()
+    example = (ROOT / "examples/embed.cc").read_text()
+    match = re.search(r"^```cpp\n(.*?)^```$", readme, re.M | re.S)
+    if not match or match.group(1) not in example:
+        line = readme[:match.start()].count("\n") + 2 if match else 1
+        report("README.md", line, "the example is not part of examples/embed.cc",
+               "copy the file's text")
+
+
 def main():
     findings = []
 
@@ -118,6 +130,7 @@ def main():
                 if re.search(pattern, line):
                     report(name, number, f"banned: {pattern}", why)
     check_listed(report)
+    check_readme(report)
     for finding in findings:
         print(finding)
     print(f"tidy: {len(findings)} findings")
