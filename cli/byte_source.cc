@@ -133,4 +133,18 @@ absl::Status ByteSource::CheckText() {
   return {};
 }
 
+absl::StatusOr<std::string> ReadAll(const std::string& path, size_t bytes_max) {
+  ASSIGN_OR_RETURN(ByteSource source, ByteSource::Open(path));
+  RETURN_IF_ERROR(source.CheckText());
+  for (;;) {
+    if (source.data().size() > bytes_max) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the file is too large: path=", ToAbsl(Quote(path, 1024)),
+          " bytes_max=", bytes_max));
+    }
+    ASSIGN_OR_RETURN(const bool more, source.More());
+    if (!more) return std::string(source.data());
+  }
+}
+
 }  // namespace dovetail::cli

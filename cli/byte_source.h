@@ -51,4 +51,8 @@ class ByteSource {
   bool ended_ = false;
 };
 
+// All of a text file, or of standard input for "-". InvalidArgument if it is
+// not plain text, or larger than `bytes_max`.
+absl::StatusOr<std::string> ReadAll(const std::string& path, size_t bytes_max);
+
 }  // namespace dovetail::cli

@@ -3,15 +3,18 @@
 #include "cli/database.h"
 
 #include <algorithm>
+#include <fstream>
+#include <optional>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "cli/exit_code.h"
 #include "cli/field_text.h"
+#include "cli/suggest.h"
+#include "dovetail/errors.h"
 
 namespace dovetail::cli {
 namespace {
@@ -22,20 +25,48 @@ int HexDigit(char c) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
+// What the process is called; empty if that cannot be read.
+std::string ProcessName(int64_t pid) {
+  std::ifstream file(absl::StrCat("/proc/", pid, "/comm"));
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
+
+absl::Status InUseError(const std::string& path, int64_t pid) {
+  const std::string name = pid == 0 ? "" : ProcessName(pid);
+  const std::string who =
+      pid == 0
+          ? "another process, which has not said which one it is"
+          : absl::StrCat("process ", pid,
+                         name.empty() ? "" : absl::StrCat(" (", name, ")"));
+  return WithHint(
+      WithExitCode(absl::FailedPreconditionError(
+                       absl::StrCat("the database ", ToAbsl(Quote(path, 1024)),
+                                    " is in use by ", who)),
+                   ExitCode::kInUse),
+      "One process at a time can have it open. Wait for the other one, or "
+      "end it, and try again.");
+}
+
+std::vector<std::string> TableNames(const v1::Schema& schema) {
+  std::vector<std::string> names;
+  for (const v1::TableSchema& table : schema.tables()) {
+    names.push_back(table.name());
+  }
+  return names;
+}
+
 }  // namespace
 
 absl::Status ExplainOpen(const std::string& path, const absl::Status& status) {
   const absl::Status named = WithContext(
       absl::StrCat("cannot open the database ", ToAbsl(Quote(path, 1024))),
       status);
-  const absl::string_view text = status.message();
+  const std::optional<int64_t> holder = InUseByProcess(status);
+  if (holder.has_value()) return InUseError(path, *holder);
   switch (status.code()) {
     case absl::StatusCode::kFailedPrecondition:
-      if (absl::StrContains(text, "the lock is held")) {
-        return WithHint(WithExitCode(named, ExitCode::kInUse),
-                        "One process at a time can have it open. Wait for the "
-                        "other one, or end it, and try again.");
-      }
       return named;
     case absl::StatusCode::kNotFound:
       return WithHint(named,
@@ -61,9 +92,11 @@ absl::Status ExplainOpen(const std::string& path, const absl::Status& status) {
 }
 
 absl::StatusOr<std::unique_ptr<Engine>> OpenDatabase(const std::string& path,
-                                                     const Console& console) {
+                                                     const Console& console,
+                                                     bool background_work) {
   Options options;
   options.create_if_missing = false;
+  options.background_work = background_work;
   absl::StatusOr<std::unique_ptr<Engine>> engine =
       Engine::Open(path, Schema(), std::move(options));
   if (!engine.ok()) return ExplainOpen(path, engine.status());
@@ -81,16 +114,14 @@ absl::StatusOr<DynamicTable> OpenTable(Engine* engine, std::string_view name) {
   absl::StatusOr<DynamicTable> table = DynamicTable::Bind(engine, name);
   if (table.ok() || !absl::IsNotFound(table.status())) return table;
   ASSIGN_OR_RETURN(const v1::Schema schema, engine->GetSchema());
-  std::vector<std::string> names;
-  for (const v1::TableSchema& other : schema.tables()) {
-    names.push_back(other.name());
-  }
+  const std::vector<std::string> names = TableNames(schema);
   return WithHint(
       absl::NotFoundError(
           absl::StrCat("no such table: table=", ToAbsl(Quote(name)))),
       names.empty()
           ? std::string("The database has no table; dovetail init adds some.")
-          : absl::StrCat("The database has: ", absl::StrJoin(names, " ")));
+          : absl::StrCat(DidYouMean(name, names),
+                         "The database has: ", absl::StrJoin(names, " ")));
 }
 
 absl::StatusOr<std::vector<std::string>> IndexColumns(const DynamicTable& table,
@@ -104,7 +135,7 @@ absl::StatusOr<std::vector<std::string>> IndexColumns(const DynamicTable& table,
   return WithHint(
       absl::NotFoundError(
           absl::StrCat("no such index: index=", ToAbsl(Quote(index)))),
-      absl::StrCat("Table ", table.name(), " has: ",
+      absl::StrCat(DidYouMean(index, names), "Table ", table.name(), " has: ",
                    names.empty() ? "none" : absl::StrJoin(names, " ")));
 }
 

@@ -19,9 +19,12 @@
 namespace dovetail::cli {
 
 // Opens an existing database. NotFound if there is none; exits with kInUse if
-// another process has it. Notes on standard error what recovery cut.
-absl::StatusOr<std::unique_ptr<Engine>> OpenDatabase(const std::string& path,
-                                                     const Console& console);
+// another process has it. Notes on standard error what recovery cut. Without
+// `background_work` only what the verb does itself is done: no index is built
+// and no space emptied beside it.
+absl::StatusOr<std::unique_ptr<Engine>> OpenDatabase(
+    const std::string& path, const Console& console,
+    bool background_work = false);
 
 // What Engine::Open returned, with exit code and advice for `path`.
 absl::Status ExplainOpen(const std::string& path, const absl::Status& status);

@@ -21,6 +21,7 @@
 #include "cli/database.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
+#include "cli/progress.h"
 #include "cli/stats.h"
 #include "dovetail/dynamic_table.h"
 #include "dovetail/engine.h"
@@ -328,7 +329,7 @@ class Demo {
                       report_.Summary()));
     if (report_.clean()) return {};
     return WithExitCode(absl::DataLossError("rows and entries disagree"),
-                        ExitCode::kDamage);
+                        ExitCode::kFindings);
   }
 
   const DemoOptions& options_;

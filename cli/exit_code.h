@@ -13,11 +13,27 @@ namespace dovetail::cli {
 
 enum class ExitCode : int {
   kDone = 0,
-  kFailed = 1,         // Refused, failed, or nothing was found.
-  kUsage = 2,          // The command line is wrong; nothing was tried.
-  kDamage = 3,         // verify or repair found damage.
-  kInUse = 4,          // Another process has the database open.
-  kInterrupted = 130,  // Ctrl-C, after the running batch was finished.
+  kFailed = 1,
+  kUsage = 2,
+  kFindings = 3,
+  kInUse = 4,
+  kInterrupted = 130,
+};
+
+struct ExitCodeMeaning {
+  ExitCode code;
+  std::string_view text;
+};
+// What --help, the man page and docs/cli.md say of them.
+inline constexpr ExitCodeMeaning kExitCodes[] = {
+    {ExitCode::kDone, "done"},
+    {ExitCode::kFailed, "refused, failed, or nothing was found"},
+    {ExitCode::kUsage, "the command line is wrong; nothing was tried"},
+    {ExitCode::kFindings,
+     "verify, repair, schema check or an index build found something wrong"},
+    {ExitCode::kInUse, "another process has the database open"},
+    {ExitCode::kInterrupted,
+     "interrupted; what had been finished by then stays"},
 };
 
 // The same error, to exit with `code`. REQUIRES: !status.ok().

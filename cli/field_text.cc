@@ -27,21 +27,6 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-constexpr char kTimestamp[] = "google.protobuf.Timestamp";
-
-bool IsTimestamp(const FieldDescriptor* field) {
-  return field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE &&
-         field->message_type()->full_name() == kTimestamp;
-}
-
-std::string FieldNames(const Descriptor* message) {
-  std::vector<std::string> names;
-  for (int i = 0; i < message->field_count(); ++i) {
-    names.push_back(message->field(i)->name());
-  }
-  return absl::StrJoin(names, " ");
-}
-
 absl::Status BadValue(std::string_view what, std::string_view text) {
   return absl::InvalidArgumentError(
       absl::StrCat(ToAbsl(what), ": value=", ToAbsl(Quote(text))));
@@ -90,25 +75,6 @@ absl::Status SetInteger(const FieldDescriptor* field, int64_t value,
       return {};
     default:
       return BadValue("the field is no integer", text);
-  }
-}
-
-Conversion::Unit UnitOf(const FieldDescriptor* field, Conversion::Unit unit) {
-  if (unit != Conversion::Unit::kByName) return unit;
-  const std::string& name = field->name();
-  if (absl::EndsWith(name, "_us")) return Conversion::Unit::kMicros;
-  if (absl::EndsWith(name, "_s")) return Conversion::Unit::kSeconds;
-  return Conversion::Unit::kMillis;
-}
-
-int64_t CountOf(absl::Time time, Conversion::Unit unit) {
-  switch (unit) {
-    case Conversion::Unit::kSeconds:
-      return absl::ToUnixSeconds(time);
-    case Conversion::Unit::kMicros:
-      return absl::ToUnixMicros(time);
-    default:
-      return absl::ToUnixMillis(time);
   }
 }
 
@@ -261,10 +227,6 @@ absl::Status SetPlain(const FieldDescriptor* field, std::string_view text,
   return BadValue("unknown field type", text);
 }
 
-std::string Rfc3339(absl::Time time) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%E*SZ", time, absl::UTCTimeZone());
-}
-
 std::string TimestampText(const Message& stamp) {
   const Descriptor* type = stamp.GetDescriptor();
   const absl::Time time = absl::FromUnixSeconds(stamp.GetReflection()->GetInt64(
@@ -282,80 +244,6 @@ std::string ShortestText(T value) {
 }
 
 }  // namespace
-
-absl::StatusOr<FieldPath> FieldPath::Resolve(const Descriptor* record,
-                                             std::string_view path) {
-  FieldPath result;
-  result.path_ = std::string(path);
-  const Descriptor* message = record;
-  for (absl::string_view name : absl::StrSplit(ToAbsl(path), '.')) {
-    if (message == nullptr) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the field has no fields: field=", result.leaf()->name(),
-                       " path=", ToAbsl(Quote(path))));
-    }
-    const FieldDescriptor* field = message->FindFieldByName(std::string(name));
-    if (field == nullptr) {
-      return absl::NotFoundError(absl::StrCat(
-          "no such field: field=", ToAbsl(Quote(ToStd(name))), " message=",
-          message->full_name(), " fields=\"", FieldNames(message), "\""));
-    }
-    if (field->is_repeated()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("a repeated field cannot be set from text: field=",
-                       field->full_name()));
-    }
-    result.fields_.push_back(field);
-    message = IsTimestamp(field) ? nullptr : field->message_type();
-  }
-  if (message != nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the field is a message; name one of its fields: field=",
-        ToAbsl(Quote(path)), " fields=\"", FieldNames(message), "\""));
-  }
-  return result;
-}
-
-bool FieldPath::is_timestamp() const { return IsTimestamp(leaf()); }
-
-bool FieldPath::is_text() const {
-  return leaf()->cpp_type() == FieldDescriptor::CPPTYPE_STRING;
-}
-
-bool FieldPath::is_integer() const {
-  switch (leaf()->cpp_type()) {
-    case FieldDescriptor::CPPTYPE_INT32:
-    case FieldDescriptor::CPPTYPE_UINT32:
-    case FieldDescriptor::CPPTYPE_INT64:
-    case FieldDescriptor::CPPTYPE_UINT64:
-      return true;
-    default:
-      return false;
-  }
-}
-
-Message* FieldPath::Parent(Message* record) const {
-  for (size_t i = 0; i + 1 < fields_.size(); ++i) {
-    record = record->GetReflection()->MutableMessage(record, fields_[i]);
-  }
-  return record;
-}
-
-bool FieldPath::IsEmptyText(const Message& record) const {
-  if (!is_text()) return false;
-  const Message* message = &record;
-  for (size_t i = 0; i + 1 < fields_.size(); ++i) {
-    message = &message->GetReflection()->GetMessage(*message, fields_[i]);
-  }
-  if (leaf()->has_presence() &&
-      !message->GetReflection()->HasField(*message, leaf())) {
-    return false;
-  }
-  std::string scratch;
-  return message->GetReflection()
-      ->GetStringReference(*message, leaf(), &scratch)
-      .empty();
-}
 
 absl::StatusOr<Conversion> ParseConversion(std::string_view text) {
   Conversion conversion;
@@ -415,39 +303,10 @@ absl::Status CheckConversion(const FieldPath& field,
       break;
   }
   if (needs.empty()) return {};
-  return absl::InvalidArgumentError(absl::StrCat(
-      ToAbsl(needs), ": field=", field.path(),
-      " type=", field.is_timestamp() ? kTimestamp : field.leaf()->type_name()));
-}
-
-absl::StatusOr<absl::Time> ParseTimeText(
-    std::string_view text, const std::vector<std::string>& formats) {
-  static const auto* const kIso =
-      new std::vector<std::string>{"%Y-%m-%dT%H:%M:%E*S%Ez",
-                                   "%Y-%m-%d %H:%M:%E*S%Ez",
-                                   "%Y-%m-%dT%H:%M:%E*S",
-                                   "%Y-%m-%d %H:%M:%E*S",
-                                   "%Y-%m-%dT%H:%M",
-                                   "%Y-%m-%d %H:%M",
-                                   "%Y-%m-%d"};
-  for (const std::string& format : formats.empty() ? *kIso : formats) {
-    absl::Time time;
-    std::string error;
-    if (absl::ParseTime(format, ToAbsl(text), absl::UTCTimeZone(), &time,
-                        &error) &&
-        time != absl::InfiniteFuture() && time != absl::InfinitePast()) {
-      return time;
-    }
-  }
-  if (!formats.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("not a time of the format: value=", ToAbsl(Quote(text)),
-                     " format=\"", absl::StrJoin(formats, "|"), "\""));
-  }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "not a time: value=", ToAbsl(Quote(text)),
-      " formats=\"2006-01-02T15:04:05Z 2006-01-02 15:04:05 2006-01-02\"; "
-      "give others with :time(%m-%d-%y)"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(ToAbsl(needs), ": field=", field.path(), " type=",
+                   field.is_timestamp() ? "google.protobuf.Timestamp"
+                                        : field.leaf()->type_name()));
 }
 
 absl::Status SetFromText(const FieldPath& field, const Conversion& conversion,
@@ -517,46 +376,6 @@ std::string FieldText(const Message& record, const FieldDescriptor* field) {
       return text;
     }
   }
-}
-
-std::string TimeArgument(const FieldPath& field, std::string_view text) {
-  int64_t number = 0;
-  const bool takes_time = field.is_timestamp() || field.is_integer();
-  if (!takes_time || absl::SimpleAtoi(ToAbsl(text), &number)) {
-    return std::string(text);
-  }
-  const absl::StatusOr<absl::Time> time = ParseTimeText(text, {});
-  if (!time.ok()) return std::string(text);
-  if (field.is_timestamp()) return Rfc3339(*time);
-  return absl::StrCat(
-      CountOf(*time, UnitOf(field.leaf(), Conversion::Unit::kByName)));
-}
-
-bool IsUtf8(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    const auto byte = [&](size_t at) {
-      return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u;
-    };
-    const unsigned first = byte(i);
-    const size_t size = first < 0x80                     ? 1
-                        : first >= 0xc2 && first <= 0xdf ? 2
-                        : first >= 0xe0 && first <= 0xef ? 3
-                        : first >= 0xf0 && first <= 0xf4 ? 4
-                                                         : 0;
-    if (size == 0) return false;
-    for (size_t k = 1; k < size; ++k) {
-      if ((byte(i + k) & 0xc0) != 0x80) return false;
-    }
-    // Overlong forms, surrogates, and what is above U+10FFFF.
-    if ((first == 0xe0 && byte(i + 1) < 0xa0) ||
-        (first == 0xed && byte(i + 1) >= 0xa0) ||
-        (first == 0xf0 && byte(i + 1) < 0x90) ||
-        (first == 0xf4 && byte(i + 1) >= 0x90)) {
-      return false;
-    }
-    i += size;
-  }
-  return true;
 }
 
 }  // namespace dovetail::cli

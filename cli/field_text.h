@@ -11,39 +11,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
+#include "cli/field_path.h"
+#include "cli/time_text.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
 
 namespace dovetail::cli {
-
-// A singular field of a record, possibly inside singular messages.
-class FieldPath {
- public:
-  // `path` is as in a key part: "seller_id", "ship_to.country". NotFound
-  // lists the fields that exist; InvalidArgument for what no text can be put
-  // into: repeated fields, and messages other than Timestamp.
-  static absl::StatusOr<FieldPath> Resolve(
-      const google::protobuf::Descriptor* record, std::string_view path);
-
-  const std::string& path() const { return path_; }
-  const google::protobuf::FieldDescriptor* leaf() const {
-    return fields_.back();
-  }
-  bool is_timestamp() const;
-  bool is_text() const;     // A string or bytes field.
-  bool is_integer() const;  // A signed or unsigned one, no enum or bool.
-
-  // The message the leaf is in, created if absent.
-  google::protobuf::Message* Parent(google::protobuf::Message* record) const;
-  // Whether the leaf is a string or bytes field that is not null and has not
-  // a byte in it.
-  bool IsEmptyText(const google::protobuf::Message& record) const;
-
- private:
-  std::string path_;
-  std::vector<const google::protobuf::FieldDescriptor*> fields_;
-};
 
 // How text becomes a value.
 struct Conversion {
@@ -54,7 +27,7 @@ struct Conversion {
     kUpper,  // ASCII letters in upper case, then as kPlain.
     kEnum,   // An enum by name in any case, or by number.
   };
-  enum class Unit { kByName, kSeconds, kMillis, kMicros };
+  using Unit = TimeUnit;
 
   Kind kind = Kind::kPlain;
   // kTime into an integer field. By name: "_s", "_us", else milliseconds.
@@ -71,11 +44,6 @@ absl::StatusOr<Conversion> ParseConversion(std::string_view text);
 absl::Status CheckConversion(const FieldPath& field,
                              const Conversion& conversion);
 
-// An instant, UTC where the text names no zone. The first format that takes
-// the whole text counts. InvalidArgument: none does.
-absl::StatusOr<absl::Time> ParseTimeText(
-    std::string_view text, const std::vector<std::string>& formats);
-
 // Sets the field. InvalidArgument names the text and what is wrong with it;
 // the record may then have an empty parent message more.
 absl::Status SetFromText(const FieldPath& field, const Conversion& conversion,
@@ -89,14 +57,5 @@ absl::Status SetNull(const FieldPath& field, google::protobuf::Message* record);
 // messages and repeated fields in Protobuf's text format. Empty if null.
 std::string FieldText(const google::protobuf::Message& record,
                       const google::protobuf::FieldDescriptor* field);
-
-// A date or time in the field's own form: a count in its unit for an integer
-// field, RFC 3339 for a Timestamp. Any other text, and text for any other
-// field, as it is. For arguments such as "2026-11-30" that mean a column of
-// milliseconds.
-std::string TimeArgument(const FieldPath& field, std::string_view text);
-
-// Valid UTF-8, as Protobuf's string fields must be.
-bool IsUtf8(std::string_view text);
 
 }  // namespace dovetail::cli

@@ -26,8 +26,12 @@
 #include "cli/database.h"
 #include "cli/exit_code.h"
 #include "cli/field_text.h"
+#include "cli/import_options.h"
 #include "cli/interrupt.h"
+#include "cli/progress.h"
 #include "cli/record_source.h"
+#include "cli/rejects_file.h"
+#include "dovetail/errors.h"
 
 namespace dovetail::cli {
 namespace {
@@ -44,83 +48,6 @@ struct Pending {
   std::string raw;  // For the rejects file; empty without one.
   uint64_t line = 0;
   uint64_t last_line = 0;
-};
-
-// The engine numbers the mutations of a request from 1: "mutation 7: why".
-struct Refusal {
-  std::optional<size_t> index;
-  std::string cause;
-};
-Refusal ParseRefusal(const absl::Status& status) {
-  Refusal refusal{{}, std::string(status.message())};
-  constexpr std::string_view kPrefix = "mutation ";
-  const size_t colon = refusal.cause.find(": ");
-  size_t number = 0;
-  if (refusal.cause.starts_with(kPrefix) && colon != std::string::npos &&
-      absl::SimpleAtoi(
-          refusal.cause.substr(kPrefix.size(), colon - kPrefix.size()),
-          &number) &&
-      number > 0) {
-    refusal.index = number - 1;
-    refusal.cause.erase(0, colon + 2);
-  }
-  return refusal;
-}
-
-// One JSON object per bad line. Raw bytes that are no UTF-8 come a second
-// time in base64, so that nothing of them is lost.
-class RejectsFile {
- public:
-  ~RejectsFile() {
-    if (file_ != nullptr) std::fclose(file_);
-  }
-
-  absl::Status Open(const std::string& path) {
-    path_ = path;
-    struct stat info = {};
-    if (stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
-        info.st_size > 0) {
-      return UsageError(absl::StrCat(
-          "the rejects file exists and is not empty; name another: path=",
-          ToAbsl(Quote(path, 1024))));
-    }
-    file_ = std::fopen(path.c_str(), "we");
-    return file_ == nullptr ? Failure("cannot create the rejects file")
-                            : absl::OkStatus();
-  }
-  bool is_open() const { return file_ != nullptr; }
-
-  absl::Status Add(TextPosition at, std::string_view cause,
-                   std::string_view raw) {
-    std::string line = absl::StrCat(
-        "{\"line\":", at.line, ",\"column\":", at.column,
-        ",\"cause\":", JsonQuote(cause), ",\"text\":", JsonQuote(raw));
-    if (!IsUtf8(raw)) {
-      absl::StrAppend(&line, ",\"base64\":\"", absl::Base64Escape(ToAbsl(raw)),
-                      "\"");
-    }
-    line += "}\n";
-    if (std::fwrite(line.data(), 1, line.size(), file_) != line.size()) {
-      return Failure("cannot write the rejects file");
-    }
-    return {};
-  }
-
-  absl::Status Close() {
-    if (file_ == nullptr) return {};
-    FILE* file = std::exchange(file_, nullptr);
-    return std::fclose(file) == 0 ? absl::OkStatus()
-                                  : Failure("cannot write the rejects file");
-  }
-
- private:
-  absl::Status Failure(std::string_view doing) const {
-    return absl::UnknownError(
-        absl::StrCat(ToAbsl(doing), ": path=", ToAbsl(Quote(path_, 1024))));
-  }
-
-  std::string path_;
-  FILE* file_ = nullptr;
 };
 
 class Importer {
@@ -231,7 +158,7 @@ class Importer {
         done_line_ = pending.last_line;
       } else if (IsRecordFault(status)) {
         RETURN_IF_ERROR(BadLine({pending.line, 1}, pending.last_line,
-                                ParseRefusal(status).cause, pending.raw));
+                                MutationCause(status), pending.raw));
       } else {
         return WithHint(status, Imported(done_line_));
       }
@@ -318,12 +245,10 @@ class Importer {
       imported_ = batch_.size();
       return {};
     }
-    const Refusal refusal = ParseRefusal(status);
-    if (!refusal.index.has_value() || *refusal.index >= batch_.size()) {
-      return status;
-    }
-    return NothingImported({batch_[*refusal.index].line, 1},
-                           absl::Status(status.code(), refusal.cause));
+    const std::optional<size_t> failed = FailedMutation(status);
+    if (!failed.has_value() || *failed >= batch_.size()) return status;
+    return NothingImported({batch_[*failed].line, 1},
+                           absl::Status(status.code(), MutationCause(status)));
   }
 
   absl::Status NothingImported(TextPosition at,
@@ -347,69 +272,6 @@ class Importer {
   uint64_t done_line_;  // All lines up to here are settled.
 };
 
-absl::Status CheckOptions(const ImportOptions& options) {
-  if (options.on_error != "stop" && options.on_error != "skip") {
-    return UsageError(absl::StrCat("--on-error is stop or skip: given=",
-                                   ToAbsl(Quote(options.on_error))));
-  }
-  if (options.on_error != "skip" && !options.rejects.empty()) {
-    return UsageError("--rejects needs --on-error skip");
-  }
-  if (options.atomic && options.on_error == "skip") {
-    return UsageError("--atomic is all or nothing; --on-error skip is not");
-  }
-  const uint64_t batch_max = Limits().request_mutations_max;
-  if (options.batch == 0 || options.batch > batch_max) {
-    return UsageError(
-        absl::StrCat("--batch is 1 to ", batch_max, ": given=", options.batch));
-  }
-  return {};
-}
-
-absl::StatusOr<InputFormat> FormatOf(const ImportOptions& options) {
-  if (options.format == "csv") return InputFormat::kCsv;
-  if (options.format == "jsonl") return InputFormat::kJsonLines;
-  if (!options.format.empty()) {
-    return UsageError(absl::StrCat("--format is csv or jsonl: given=",
-                                   ToAbsl(Quote(options.format))));
-  }
-  for (const char* end : {".csv", ".tsv"}) {
-    if (absl::EndsWithIgnoreCase(options.file, end)) return InputFormat::kCsv;
-  }
-  for (const char* end : {".jsonl", ".ndjson", ".json"}) {
-    if (absl::EndsWithIgnoreCase(options.file, end)) {
-      return InputFormat::kJsonLines;
-    }
-  }
-  for (const char* end : {".xz", ".gz", ".zst"}) {
-    if (!absl::EndsWithIgnoreCase(options.file, end)) continue;
-    const std::string cat =
-        absl::StrCat(absl::EqualsIgnoreCase(end, ".gz") ? "z" : end + 1, "cat");
-    return UsageError(
-        absl::StrCat("compressed files are not read; pipe it: ", cat, " ",
-                     options.file, " | dovetail import ", options.db, " ",
-                     options.table, " - --format csv"));
-  }
-  return UsageError(
-      "the name of the input does not tell its format; add --format csv or "
-      "--format jsonl");
-}
-
-absl::StatusOr<char> DelimiterOf(const ImportOptions& options) {
-  if (options.delimiter.empty()) {
-    return absl::EndsWithIgnoreCase(options.file, ".tsv") ? '\t' : ',';
-  }
-  if (options.delimiter == "\\t" || options.delimiter == "tab") return '\t';
-  const char c = options.delimiter[0];
-  if (options.delimiter.size() != 1 || c == '"' || c == '\n' || c == '\r' ||
-      static_cast<unsigned char>(c) >= 0x80) {
-    return UsageError(
-        absl::StrCat("--delimiter is one ASCII character, or \\t: given=",
-                     ToAbsl(Quote(options.delimiter))));
-  }
-  return c;
-}
-
 void PrintSummary(const Importer& importer, const Console& console) {
   const double seconds = static_cast<double>(importer.micros()) / 1e6;
   if (console.format == OutputFormat::kJson) {
@@ -428,9 +290,9 @@ void PrintSummary(const Importer& importer, const Console& console) {
 }  // namespace
 
 absl::Status RunImport(const ImportOptions& options, const Console& console) {
-  RETURN_IF_ERROR(CheckOptions(options));
+  RETURN_IF_ERROR(CheckImportOptions(options));
   RecordSourceOptions source_options;
-  ASSIGN_OR_RETURN(source_options.format, FormatOf(options));
+  ASSIGN_OR_RETURN(source_options.format, InputFormatOf(options));
   ASSIGN_OR_RETURN(source_options.delimiter, DelimiterOf(options));
   source_options.skip_lines = options.skip_lines;
   source_options.map.maps = options.maps;

@@ -17,7 +17,7 @@ struct ImportOptions {
   std::string db;
   std::string table;
   std::string file;       // "-": standard input.
-  std::string format;     // "csv", "jsonl", or empty: by the file's name.
+  std::string from;       // "csv", "jsonl", or empty: by the file's name.
   std::string delimiter;  // Empty: comma, or tab for a name in .tsv.
   std::vector<std::string> maps;
   std::vector<std::string> defaults;

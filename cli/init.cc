@@ -8,30 +8,15 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
-#include "cli/byte_source.h"
 #include "cli/database.h"
 #include "cli/exit_code.h"
 #include "cli/proto_files.h"
+#include "cli/text_format.h"
 #include "dovetail/engine.h"
 #include "dovetail/presets.h"
 
 namespace dovetail::cli {
 namespace {
-
-constexpr size_t kSchemaBytesMax = 4 << 20;
-
-absl::StatusOr<std::string> ReadAll(const std::string& path) {
-  ASSIGN_OR_RETURN(ByteSource source, ByteSource::Open(path));
-  RETURN_IF_ERROR(source.CheckText());
-  for (;;) {
-    if (source.data().size() > kSchemaBytesMax) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the schema file is too large: bytes_max=", kSchemaBytesMax));
-    }
-    ASSIGN_OR_RETURN(const bool more, source.More());
-    if (!more) return std::string(source.data());
-  }
-}
 
 absl::StatusOr<Schema> PresetSchema(const InitOptions& options) {
   if (!options.proto_files.empty()) {
@@ -56,12 +41,9 @@ absl::StatusOr<Schema> FileSchema(
   if (!options.table.empty()) {
     return UsageError("--table goes with --preset; a schema names its tables");
   }
-  ASSIGN_OR_RETURN(const std::string text, ReadAll(options.schema_file));
-  absl::StatusOr<Schema> schema = Schema::FromText(text, pool);
-  if (schema.ok()) return schema;
-  const absl::Status named = WithContext(options.schema_file, schema.status());
-  if (!options.proto_files.empty()) return named;
-  return WithHint(named,
+  absl::StatusOr<Schema> schema = ReadSchemaFile(options.schema_file, pool);
+  if (schema.ok() || !options.proto_files.empty()) return schema;
+  return WithHint(schema.status(),
                   "Record types other than dovetail.v1.Order come from .proto "
                   "files: --proto FILE.proto");
 }

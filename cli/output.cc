@@ -18,7 +18,6 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "cli/field_text.h"
-#include "dovetail/environment.h"
 
 namespace dovetail::cli {
 namespace {
@@ -26,8 +25,6 @@ namespace {
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
-
-constexpr int64_t kDrawEveryMicros = 1'000'000;
 
 bool WantsColor(int fd) {
   const char* no_color = std::getenv("NO_COLOR");
@@ -142,13 +139,18 @@ void AppendCells(const std::vector<std::string>& cells,
 
 Console Console::Detect(const OutputOptions& options) {
   Console console;
-  console.format = options.json            ? OutputFormat::kJson
-                   : isatty(STDOUT_FILENO) ? OutputFormat::kBox
-                                           : OutputFormat::kTsv;
+  console.format = options.json || options.format == "json"
+                       ? OutputFormat::kJson
+                   : options.format == "box" ? OutputFormat::kBox
+                   : options.format == "tsv" ? OutputFormat::kTsv
+                   : isatty(STDOUT_FILENO)   ? OutputFormat::kBox
+                                             : OutputFormat::kTsv;
   console.quiet = options.quiet;
   console.color_out = WantsColor(STDOUT_FILENO);
   console.color_err = WantsColor(STDERR_FILENO);
-  console.progress = !options.quiet && isatty(STDERR_FILENO) != 0;
+  console.progress_on_terminal = isatty(STDERR_FILENO) != 0;
+  console.progress =
+      !options.quiet && (options.progress || console.progress_on_terminal);
   return console;
 }
 
@@ -189,6 +191,10 @@ void TextTable::DropIfBlank(size_t column) {
   for (const std::vector<std::string>& row : rows_) {
     if (!row[column].empty() && row[column] != "0") return;
   }
+  Drop(column);
+}
+
+void TextTable::Drop(size_t column) {
   const auto at = static_cast<std::ptrdiff_t>(column);
   header_.erase(header_.begin() + at);
   for (std::vector<std::string>& row : rows_) row.erase(row.begin() + at);
@@ -215,7 +221,7 @@ std::string TextTable::Box(bool color) const {
   return out;
 }
 
-std::string TextTable::Tsv() const {
+std::string TextTable::Tsv(bool header) const {
   std::string out;
   const auto add = [&out](const std::vector<std::string>& cells) {
     for (size_t i = 0; i < cells.size(); ++i) {
@@ -224,13 +230,38 @@ std::string TextTable::Tsv() const {
     }
     out += '\n';
   };
-  add(header_);
+  if (header) add(header_);
   for (const std::vector<std::string>& row : rows_) add(row);
   return out;
 }
 
-std::string TextTable::Text(const Console& console) const {
-  return console.format == OutputFormat::kBox ? Box(console.color_out) : Tsv();
+std::string TextTable::Json(const std::vector<std::string>& numbers) const {
+  std::string out;
+  for (const std::vector<std::string>& row : rows_) {
+    for (size_t i = 0; i < row.size(); ++i) {
+      const bool number = std::find(numbers.begin(), numbers.end(),
+                                    header_[i]) != numbers.end();
+      absl::StrAppend(&out, i == 0 ? "{" : ",", JsonQuote(header_[i]), ":",
+                      !number          ? JsonQuote(row[i])
+                      : row[i].empty() ? "null"
+                                       : row[i]);
+    }
+    out += "}\n";
+  }
+  return out;
+}
+
+std::string TextTable::Text(const Console& console,
+                            const std::vector<std::string>& numbers) const {
+  switch (console.format) {
+    case OutputFormat::kBox:
+      return Box(console.color_out);
+    case OutputFormat::kTsv:
+      return Tsv();
+    case OutputFormat::kJson:
+      return Json(numbers);
+  }
+  return "";
 }
 
 std::string JsonQuote(std::string_view text) {
@@ -283,12 +314,12 @@ absl::StatusOr<TextTable> RowsTable(const DynamicTable& table,
 
 absl::StatusOr<std::string> RowsJson(const DynamicTable& table,
                                      const std::vector<Row>& rows) {
-  std::string out = "[";
+  std::string out;
   for (const Row& row : rows) {
     ASSIGN_OR_RETURN(const std::string json, table.ToJson(row));
-    absl::StrAppend(&out, out.size() == 1 ? "" : ",\n ", json);
+    absl::StrAppend(&out, json, "\n");
   }
-  return out + "]";
+  return out;
 }
 
 std::string CountText(uint64_t count) {
@@ -311,42 +342,6 @@ std::string DurationText(int64_t micros) {
     return absl::StrFormat("%.2f s", static_cast<double>(micros) / 1e6);
   }
   return absl::StrFormat("%.2f ms", static_cast<double>(micros) / 1e3);
-}
-
-Progress::Progress(const Console& console)
-    : shown_(console.progress),
-      start_(Clock::System()->MonotonicMicros()),
-      last_draw_(start_) {}
-
-Progress::~Progress() { Wipe(); }
-
-int64_t Progress::micros() const {
-  return Clock::System()->MonotonicMicros() - start_;
-}
-
-void Progress::Update(std::string_view label, uint64_t done, uint64_t total,
-                      std::string_view unit) {
-  if (!shown_) return;
-  const int64_t now = Clock::System()->MonotonicMicros();
-  const int64_t passed = now - last_draw_;
-  if (passed < kDrawEveryMicros) return;
-  const uint64_t rate = (done < last_done_ ? done : done - last_done_) *
-                        1'000'000 / static_cast<uint64_t>(passed);
-  const std::string of =
-      total == 0 ? "" : absl::StrCat(" of ", CountText(total));
-  const std::string line =
-      absl::StrCat("\r\x1b[K", ToAbsl(label), ": ", CountText(done), of, " ",
-                   ToAbsl(unit), ", ", CountText(rate), "/s");
-  std::fwrite(line.data(), 1, line.size(), stderr);
-  std::fflush(stderr);
-  last_draw_ = now;
-  last_done_ = done;
-  drawn_ = true;
-}
-
-void Progress::Wipe() {
-  if (drawn_) std::fputs("\r\x1b[K", stderr);
-  drawn_ = false;
 }
 
 }  // namespace dovetail::cli

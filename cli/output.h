@@ -1,8 +1,8 @@
 // Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
 //
 // What the command prints. Data goes to standard output: a box on a
-// terminal, tab-separated text in a pipe, JSON if asked for. Everything else,
-// progress included, goes to standard error.
+// terminal, tab-separated text in a pipe, JSON, one object a line, if asked
+// for. Everything else, progress included, goes to standard error.
 
 #pragma once
 
@@ -20,8 +20,10 @@ namespace dovetail::cli {
 enum class OutputFormat { kBox, kTsv, kJson };
 
 struct OutputOptions {
+  std::string format;  // "box", "tsv", "json"; empty: by the terminal.
   bool json = false;
-  bool quiet = false;  // No notes, no progress; errors still.
+  bool quiet = false;     // No notes, no progress; errors still.
+  bool progress = false;  // Also where standard error is no terminal.
 };
 
 // How this process prints, from its terminals and environment.
@@ -32,7 +34,8 @@ struct Console {
   bool quiet = false;
   bool color_out = false;
   bool color_err = false;
-  bool progress = false;  // Standard error is a terminal.
+  bool progress = false;  // Standard error is a terminal, or asked for.
+  bool progress_on_terminal = false;
 };
 
 // One line on standard error, unless quiet.
@@ -53,15 +56,20 @@ class TextTable {
   void Add(std::vector<std::string> row);
 
   size_t rows() const { return rows_.size(); }
+  void Drop(size_t column);
   // Drops a column whose cells are all empty or "0".
   void DropIfBlank(size_t column);
   // A box, UTF-8, with a bold header if colored; control bytes as \xNN.
   std::string Box(bool color) const;
-  // A header line, then one line per row; tab, line end and backslash as \t,
-  // \n, \\, other control bytes as \xNN.
-  std::string Tsv() const;
-  // Box or Tsv by the console's format.
-  std::string Text(const Console& console) const;
+  // A header line unless told otherwise, then one line per row; tab, line end
+  // and backslash as \t, \n, \\, other control bytes as \xNN.
+  std::string Tsv(bool header = true) const;
+  // One object a line: each cell a string, or, in a column of `numbers`, a
+  // number (null if empty).
+  std::string Json(const std::vector<std::string>& numbers = {}) const;
+  // By the console's format.
+  std::string Text(const Console& console,
+                   const std::vector<std::string>& numbers = {}) const;
 
  private:
   std::vector<std::string> header_;
@@ -74,7 +82,7 @@ std::string JsonQuote(std::string_view text);
 // Rows as a table: one column per field of the record.
 absl::StatusOr<TextTable> RowsTable(const DynamicTable& table,
                                     const std::vector<Row>& rows, bool box);
-// Rows as a JSON array of records.
+// Rows as JSON, a record a line.
 absl::StatusOr<std::string> RowsJson(const DynamicTable& table,
                                      const std::vector<Row>& rows);
 
@@ -82,28 +90,5 @@ absl::StatusOr<std::string> RowsJson(const DynamicTable& table,
 std::string CountText(uint64_t count);
 std::string BytesText(uint64_t bytes);
 std::string DurationText(int64_t micros);
-
-// A line on a terminal's standard error that is rewritten once a second.
-// Draws nothing if the console shows no progress. Thread-compatible.
-class Progress {
- public:
-  explicit Progress(const Console& console);
-  ~Progress();  // Wipes the line.
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-
-  // Shows "LABEL: DONE UNIT, N/s" if a second has passed; `total` 0: unknown.
-  void Update(std::string_view label, uint64_t done, uint64_t total,
-              std::string_view unit);
-  void Wipe();
-  int64_t micros() const;  // Since construction.
-
- private:
-  const bool shown_;
-  const int64_t start_;
-  int64_t last_draw_;
-  uint64_t last_done_ = 0;
-  bool drawn_ = false;
-};
 
 }  // namespace dovetail::cli

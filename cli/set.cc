@@ -10,9 +10,11 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "cli/column_map.h"
+#include "cli/conditions.h"
 #include "cli/database.h"
 #include "cli/exit_code.h"
 #include "cli/field_text.h"
+#include "dovetail/errors.h"
 #include "google/protobuf/message.h"
 
 namespace dovetail::cli {
@@ -58,7 +60,9 @@ absl::Status Assign(const DynamicTable& table, const std::string& word,
   return WithExitCode(WithContext(word, status), ExitCode::kUsage);
 }
 
-absl::Status Explain(const SetOptions& options, const absl::Status& status) {
+absl::Status Explain(const SetOptions& options, const absl::Status& failed) {
+  // The request has but one mutation.
+  const absl::Status status(failed.code(), MutationCause(failed));
   if (absl::IsNotFound(status)) {
     return WithHint(status, "Nothing was changed.");
   }
@@ -118,16 +122,7 @@ absl::Status RunSet(const SetOptions& options, const Console& console) {
                                          options.all ? RowRef::Match::kAll
                                                      : RowRef::Match::kOne),
               record->SerializePartialAsString(), std::move(fields));
-  for (const std::string& condition : options.conditions) {
-    std::string path, text;
-    RETURN_IF_ERROR(SplitAssignment("--if", condition, &path, &text));
-    absl::StatusOr<Value> value = ParseWord(table, path, text);
-    if (!value.ok()) {
-      return WithExitCode(WithContext("--if", value.status()),
-                          ExitCode::kUsage);
-    }
-    batch.If(Precondition::FieldEquals(path, *std::move(value)));
-  }
+  RETURN_IF_ERROR(AddConditions(table, options.conditions, &batch));
   const absl::StatusOr<Commit> commit =
       engine->Write({.sync = options.sync}, batch);
   if (!commit.ok()) return Explain(options, commit.status());

@@ -2,19 +2,28 @@
 
 #include "cli/stats.h"
 
+#include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "cli/database.h"
+#include "cli/interrupt.h"
+#include "dovetail/environment.h"
 
 namespace dovetail::cli {
 namespace {
+
+// How long a signal may wait to be noticed.
+constexpr std::chrono::milliseconds kWaitStep(50);
 
 // Columns of an index of any table; the row key's for an empty name.
 absl::StatusOr<std::string> ColumnsText(Engine* engine,
@@ -26,20 +35,130 @@ absl::StatusOr<std::string> ColumnsText(Engine* engine,
   return absl::StrJoin(columns, " ");
 }
 
-absl::Status PrintJson(Engine* engine, const Stats& stats, uint64_t bytes) {
-  std::string spaces;
+// What a row costs; empty if none was returned.
+std::string ReadPerRow(const IndexStats& index) {
+  if (index.rows_returned == 0) return "";
+  return absl::StrFormat("%.2f", static_cast<double>(index.entries_read) /
+                                     static_cast<double>(index.rows_returned));
+}
+
+absl::StatusOr<TextTable> IndexTable(Engine* engine, const Stats& stats) {
+  TextTable text({"table", "index", "state", "bytes_on_disk", "written",
+                  "deleted", "unchanged", "read", "returned", "read_per_row",
+                  "columns"});
+  for (const IndexStats& index : stats.indexes) {
+    ASSIGN_OR_RETURN(std::string columns, ColumnsText(engine, index));
+    text.Add(
+        {index.table, index.index.empty() ? "(rows)" : index.index,
+         std::string(IndexStateName(index.state)),
+         absl::StrCat(index.bytes_on_disk), absl::StrCat(index.entries_written),
+         absl::StrCat(index.entries_deleted),
+         absl::StrCat(index.entries_unchanged),
+         absl::StrCat(index.entries_read), absl::StrCat(index.rows_returned),
+         ReadPerRow(index), std::move(columns)});
+  }
+  return text;
+}
+
+// What is one number, by name.
+std::vector<std::pair<std::string, uint64_t>> Figures(const Stats& stats,
+                                                      uint64_t bytes) {
+  return {{"sequence", static_cast<uint64_t>(stats.sequence)},
+          {"bytes", bytes},
+          {"requests", stats.requests},
+          {"requests_failed", stats.requests_failed},
+          {"groups", stats.groups},
+          {"syncs", stats.syncs},
+          {"long_keys", stats.long_keys},
+          {"level0_files", stats.levels.level0_files},
+          {"compaction_pending_bytes", stats.levels.compaction_pending_bytes},
+          {"memory_bytes", stats.levels.memory_bytes},
+          {"snapshots", stats.snapshots},
+          {"oldest_snapshot_ms",
+           static_cast<uint64_t>(stats.oldest_snapshot_micros / 1000)}};
+}
+
+TextTable FigureTable(const Stats& stats, uint64_t bytes) {
+  TextTable text({"figure", "value"});
+  for (const auto& [name, value] : Figures(stats, bytes)) {
+    text.Add({name, absl::StrCat(value)});
+  }
+  for (const StoreStats::Level& level : stats.levels.levels) {
+    text.Add({absl::StrCat("level", level.level, "_bytes"),
+              absl::StrCat(level.bytes)});
+  }
+  if (stats.read_only) text.Add({"read_only", "1"});
+  return text;
+}
+
+std::string DatabaseJson(const Stats& stats, uint64_t bytes) {
+  std::string out = "{\"type\":\"database\"";
+  for (const auto& [name, value] : Figures(stats, bytes)) {
+    absl::StrAppend(&out, ",", JsonQuote(name), ":", value);
+  }
+  std::string levels;
+  for (const StoreStats::Level& level : stats.levels.levels) {
+    absl::StrAppend(&levels, levels.empty() ? "" : ",",
+                    "{\"level\":", level.level, ",\"files\":", level.files,
+                    ",\"bytes\":", level.bytes, "}");
+  }
+  return absl::StrCat(out,
+                      ",\"read_only\":", stats.read_only ? "true" : "false",
+                      ",\"levels\":[", levels, "]}\n");
+}
+
+absl::StatusOr<std::string> IndexJson(Engine* engine, const Stats& stats) {
+  std::string out;
   for (const IndexStats& index : stats.indexes) {
     ASSIGN_OR_RETURN(const std::string columns, ColumnsText(engine, index));
-    absl::StrAppend(&spaces, spaces.empty() ? "\n  " : ",\n  ",
-                    "{\"table\":", JsonQuote(index.table),
-                    ",\"index\":", JsonQuote(index.index),
-                    ",\"columns\":", JsonQuote(columns),
-                    ",\"bytes_on_disk\":", index.bytes_on_disk, "}");
+    const std::string per_row = ReadPerRow(index);
+    absl::StrAppend(
+        &out, "{\"type\":", index.index.empty() ? "\"rows\"" : "\"index\"",
+        ",\"table\":", JsonQuote(index.table),
+        ",\"index\":", JsonQuote(index.index),
+        ",\"columns\":", JsonQuote(columns),
+        ",\"state\":", JsonQuote(IndexStateName(index.state)),
+        ",\"bytes_on_disk\":", index.bytes_on_disk,
+        ",\"entries_written\":", index.entries_written,
+        ",\"entries_deleted\":", index.entries_deleted,
+        ",\"entries_unchanged\":", index.entries_unchanged,
+        ",\"entries_read\":", index.entries_read,
+        ",\"rows_returned\":", index.rows_returned,
+        ",\"entries_read_per_row\":", per_row.empty() ? "null" : per_row);
+    out += "}\n";
   }
-  Print(absl::StrCat("{\"sequence\":", static_cast<uint64_t>(stats.sequence),
-                     ",\"bytes\":", bytes, ",\n \"spaces\":[", spaces,
-                     "],\n \"store\":", JsonQuote(stats.store), "}\n"));
-  return {};
+  return out;
+}
+
+absl::Status PrintOnce(const StatsVerbOptions& options, Engine* engine,
+                       const Console& console) {
+  ASSIGN_OR_RETURN(const Stats stats, engine->GetStats());
+  const uint64_t bytes = DirectoryBytes(options.db);
+  if (console.format == OutputFormat::kJson) {
+    ASSIGN_OR_RETURN(const std::string indexes, IndexJson(engine, stats));
+    Print(absl::StrCat(DatabaseJson(stats, bytes), indexes));
+    return FlushOutput();
+  }
+  ASSIGN_OR_RETURN(TextTable indexes, IndexTable(engine, stats));
+  if (console.format == OutputFormat::kBox) {
+    // What did not happen since the database was opened is left out.
+    for (size_t column = 9; column >= 4; --column) indexes.DropIfBlank(column);
+  }
+  Print(indexes.Text(console));
+  Print(console.format == OutputFormat::kBox ? "" : "\n");
+  Print(FigureTable(stats, bytes).Text(console));
+  return FlushOutput();
+}
+
+// False if it was interrupted.
+bool Wait(uint64_t seconds) {
+  Clock* const clock = Clock::System();
+  const int64_t end =
+      clock->MonotonicMicros() + static_cast<int64_t>(seconds) * 1'000'000;
+  while (clock->MonotonicMicros() < end && !Interrupted()) {
+    std::this_thread::sleep_for(kWaitStep);
+  }
+  return !Interrupted();
 }
 
 }  // namespace
@@ -59,26 +178,31 @@ uint64_t DirectoryBytes(const std::string& path) {
 }
 
 absl::Status RunStats(const StatsVerbOptions& options, const Console& console) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine,
-                   OpenDatabase(options.db, console));
-  ASSIGN_OR_RETURN(const Stats stats, engine->GetStats());
-  const uint64_t bytes = DirectoryBytes(options.db);
-  if (console.format == OutputFormat::kJson) {
-    return PrintJson(engine.get(), stats, bytes);
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<Engine> engine,
+      OpenDatabase(options.db, console, options.watch_seconds.has_value()));
+  if (!options.watch_seconds.has_value()) {
+    RETURN_IF_ERROR(PrintOnce(options, engine.get(), console));
+    Note(console,
+         "sizes of tables and indexes are approximate, and leave out what is "
+         "still in the log");
+    return engine->Close();
   }
-  TextTable text({"table", "index", "bytes_on_disk", "columns"});
-  for (const IndexStats& index : stats.indexes) {
-    ASSIGN_OR_RETURN(std::string columns, ColumnsText(engine.get(), index));
-    text.Add({index.table, index.index.empty() ? "(rows)" : index.index,
-              absl::StrCat(index.bytes_on_disk), std::move(columns)});
+  Note(console,
+       "this process has the database open: no other one can until it ends, "
+       "and counts are of its own work, which is compaction, builds and the "
+       "emptying of what was dropped");
+  const bool redraws = console.format == OutputFormat::kBox;
+  for (uint64_t shown = 0; options.count == 0 || shown < options.count;) {
+    if (shown > 0) {
+      if (!Wait(*options.watch_seconds)) break;
+      // From the top of an empty screen.
+      Print(redraws ? "\x1b[H\x1b[2J" : "\n");
+    }
+    RETURN_IF_ERROR(PrintOnce(options, engine.get(), console));
+    ++shown;
   }
-  Print(text.Text(console));
-  Note(console, absl::StrCat("commits ",
-                             CountText(static_cast<uint64_t>(stats.sequence)),
-                             ", files ", BytesText(bytes),
-                             "; sizes per space are approximate and leave out "
-                             "what is still in the log"));
-  return {};
+  return engine->Close();
 }
 
 }  // namespace dovetail::cli

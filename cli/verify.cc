@@ -2,9 +2,6 @@
 
 #include "cli/verify.h"
 
-#include <unistd.h>
-
-#include <cstdio>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -12,9 +9,11 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "cli/confirm.h"
 #include "cli/database.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
+#include "cli/progress.h"
 
 namespace dovetail::cli {
 namespace {
@@ -57,12 +56,11 @@ std::string CountsJson(const VerifyReport& report) {
 std::string FindingsJson(Engine* engine, const VerifyReport& report) {
   std::string out;
   for (const Finding& finding : report.findings) {
-    absl::StrAppend(&out, out.empty() ? "\n  " : ",\n  ",
-                    "{\"kind\":", JsonQuote(KindName(finding.kind)),
+    absl::StrAppend(&out, "{\"kind\":", JsonQuote(KindName(finding.kind)),
                     ",\"table\":", JsonQuote(finding.table),
                     ",\"index\":", JsonQuote(finding.index),
                     ",\"row\":", JsonQuote(KeyText(engine, finding)),
-                    ",\"detail\":", JsonQuote(finding.detail), "}");
+                    ",\"detail\":", JsonQuote(finding.detail), "}\n");
   }
   return out;
 }
@@ -97,21 +95,15 @@ absl::Status ExplainRun(const std::string& db, const absl::Status& status) {
         WithHint(WithContext(db, status),
                  "Bytes on disk are wrong. Copy the directory away as it is, "
                  "then restore a backup."),
-        ExitCode::kDamage);
+        ExitCode::kFindings);
   }
   return status;
 }
 
 // Damage that keeps the database from opening is what verify looks for.
 absl::Status ExplainDamagedOpen(const absl::Status& status) {
-  return absl::IsDataLoss(status) ? WithExitCode(status, ExitCode::kDamage)
+  return absl::IsDataLoss(status) ? WithExitCode(status, ExitCode::kFindings)
                                   : status;
-}
-
-bool Confirm() {
-  std::fputs("Repair now? [y/N] ", stderr);
-  const int answer = std::getchar();
-  return answer == 'y' || answer == 'Y';
 }
 
 void PrintRepairJson(const RepairReport& report, bool dry_run) {
@@ -130,7 +122,7 @@ absl::Status Leftover(const RepairReport& report) {
                        absl::StrCat("findings that repair cannot settle: "
                                     "count=",
                                     report.not_repairable)),
-                   ExitCode::kDamage),
+                   ExitCode::kFindings),
       "Rows contradict each other or do not parse. Look at them with "
       "dovetail verify, then change or delete one of each.");
 }
@@ -150,8 +142,8 @@ absl::Status RunVerify(const VerifyVerbOptions& options,
   progress.Wipe();
   if (!report.ok()) return ExplainRun(options.db, report.status());
   if (console.format == OutputFormat::kJson) {
-    Print(absl::StrCat("{", CountsJson(*report), ",\n \"findings\":[",
-                       FindingsJson(engine->get(), *report), "]}\n"));
+    Print(absl::StrCat(FindingsJson(engine->get(), *report), "{",
+                       CountsJson(*report), "}\n"));
   } else {
     PrintFindings(engine->get(), *report, console);
   }
@@ -160,7 +152,7 @@ absl::Status RunVerify(const VerifyVerbOptions& options,
                              DurationText(progress.micros())));
   if (report->clean()) return {};
   return WithHint(WithExitCode(absl::DataLossError("rows and entries disagree"),
-                               ExitCode::kDamage),
+                               ExitCode::kFindings),
                   absl::StrCat("See what a repair would do: dovetail repair ",
                                options.db, " --dry-run"));
 }
@@ -195,14 +187,10 @@ absl::Status RunRepair(const RepairVerbOptions& options,
     if (json) PrintRepairJson(*report, /*dry_run=*/true);
     return WithHint(
         WithExitCode(absl::DataLossError("rows and entries disagree"),
-                     ExitCode::kDamage),
+                     ExitCode::kFindings),
         "Nothing was changed (--dry-run).");
   }
-  if (!options.yes && (isatty(STDIN_FILENO) == 0 || !Confirm())) {
-    return UsageError(
-        "nothing was changed; --yes repairs without asking. Copy the "
-        "directory away first if you can");
-  }
+  RETURN_IF_ERROR(Confirm("Repair now?", options.yes));
   repair.dry_run = false;
   report = (*engine)->Repair(repair);
   progress.Wipe();

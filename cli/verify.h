@@ -21,10 +21,10 @@ struct RepairVerbOptions {
   bool yes = false;  // Do not ask. Needed where there is no terminal.
 };
 
-// Exits with kDamage if anything is wrong, unreadable bytes included.
+// Exits with kFindings if anything is wrong, unreadable bytes included.
 absl::Status RunVerify(const VerifyVerbOptions& options,
                        const Console& console);
-// Shows what is wrong, asks, settles it. Exits with kDamage for a dry run
+// Shows what is wrong, asks, settles it. Exits with kFindings for a dry run
 // that finds something, and for what only a person can decide.
 absl::Status RunRepair(const RepairVerbOptions& options,
                        const Console& console);

@@ -1,0 +1,109 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+
+#include <memory>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "cli/checkpoint.h"
+#include "cli/exit_code.h"
+#include "cli/stats.h"
+#include "cli/verb.h"
+#include "cli/verify.h"
+
+namespace dovetail::cli {
+namespace {
+
+void AddVerify(VerbList* verbs) {
+  const auto options = std::make_shared<VerifyVerbOptions>();
+  Verb& verb = verbs->Add("verify", kCare, "DB",
+                          "Check that rows and index entries agree");
+  verb.Example("dovetail verify ./db");
+  verb.run = [options](Words words, const Console& console) -> absl::Status {
+    RETURN_IF_ERROR(words.TakeDb(false, &options->db));
+    RETURN_IF_ERROR(words.End());
+    return RunVerify(*options, console);
+  };
+}
+
+void AddRepair(VerbList* verbs) {
+  const auto options = std::make_shared<RepairVerbOptions>();
+  Verb& verb = verbs->Add("repair", kCare, "DB",
+                          "Make index entries agree with the rows");
+  verb.Example("dovetail repair ./db --dry-run")
+      .Example("dovetail repair ./db --yes");
+  verb.Flag("--dry-run", &options->dry_run, "Only say what would be done")
+      .Flag("--yes", &options->yes, "Do not ask", 'y');
+  verb.run = [options](Words words, const Console& console) -> absl::Status {
+    RETURN_IF_ERROR(words.TakeDb(false, &options->db));
+    RETURN_IF_ERROR(words.End());
+    return RunRepair(*options, console);
+  };
+}
+
+void AddCheckpoint(VerbList* verbs) {
+  const auto options = std::make_shared<CheckpointVerbOptions>();
+  Verb& verb = verbs->Add("checkpoint", kCare, "DB DEST",
+                          "Copy a database that no process has open");
+  verb.Details(
+      "DEST must not exist; it is there whole or not at all. While a process "
+      "has the database open, only that process can copy it, by "
+      "Engine::Checkpoint.");
+  verb.Example("dovetail checkpoint ./db ./backup/db-2026-01-31");
+  verb.Flag("--copy", &options->copy,
+            "Copy every byte, instead of linking table files");
+  verb.run = [options](Words words, const Console& console) -> absl::Status {
+    // Both are always given: a copy of the wrong database is found too late.
+    RETURN_IF_ERROR(words.Take("DB", &options->db));
+    RETURN_IF_ERROR(words.Take("DEST", &options->destination));
+    RETURN_IF_ERROR(words.End());
+    return RunCheckpoint(*options, console);
+  };
+}
+
+void AddStats(VerbList* verbs) {
+  const auto options = std::make_shared<StatsVerbOptions>();
+  Verb& verb = verbs->Add("stats", kCare, "DB",
+                          "Tables, indexes, their sizes and what they cost");
+  verb.Details(
+      "Counts are of this process alone, since it opened the database. "
+      "--watch keeps it open, so that no other process can have it: use it "
+      "to see compaction and the emptying of dropped indexes come to an end.");
+  verb.Example("dovetail stats ./db --json")
+      .Example("dovetail stats ./db --watch=5");
+  Option watch;
+  watch.name = "--watch";
+  watch.value = "SECONDS";
+  watch.value_optional = true;
+  watch.help = "Again and again, at this distance, until interrupted [2]";
+  watch.set = [options](const std::string& text) -> absl::Status {
+    uint64_t seconds = 2;
+    if (!text.empty() && (!absl::SimpleAtoi(text, &seconds) || seconds == 0 ||
+                          seconds > 86'400)) {
+      return UsageError(absl::StrCat("--watch takes 1 to 86400 seconds: given=",
+                                     ToAbsl(Quote(text))));
+    }
+    options->watch_seconds = seconds;
+    return {};
+  };
+  verb.options.push_back(std::move(watch));
+  verb.Number("--count", 0, &options->count,
+              "With --watch: so many times [no end]");
+  verb.run = [options](Words words, const Console& console) -> absl::Status {
+    RETURN_IF_ERROR(words.TakeDb(false, &options->db));
+    RETURN_IF_ERROR(words.End());
+    return RunStats(*options, console);
+  };
+}
+
+}  // namespace
+
+void AddCareVerbs(VerbList* verbs) {
+  AddVerify(verbs);
+  AddRepair(verbs);
+  AddCheckpoint(verbs);
+  AddStats(verbs);
+}
+
+}  // namespace dovetail::cli
