@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -16,5 +17,11 @@ namespace dovetail::cli {
 absl::Status AddConditions(const DynamicTable& table,
                            const std::vector<std::string>& conditions,
                            WriteBatch* batch);
+
+// What to do about a refused change of the rows that values lead to, of which
+// the request has but this one. `done` is "changed" or "deleted", `verb` what
+// it does; `narrowed`: by --all or --if, so that one row is not the question.
+absl::Status ExplainChange(const absl::Status& refused, bool narrowed,
+                           std::string_view done, std::string_view verb);
 
 }  // namespace dovetail::cli

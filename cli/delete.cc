@@ -9,28 +9,8 @@
 #include "base/status_macros.h"
 #include "cli/conditions.h"
 #include "cli/database.h"
-#include "cli/exit_code.h"
-#include "dovetail/errors.h"
 
 namespace dovetail::cli {
-namespace {
-
-absl::Status Explain(const DeleteOptions& options, const absl::Status& failed) {
-  // The request has but one mutation.
-  const absl::Status status(failed.code(), MutationCause(failed));
-  if (absl::IsResourceExhausted(status)) {
-    return WithHint(status, "Nothing was deleted. Give more values.");
-  }
-  if (!absl::IsFailedPrecondition(status)) return status;
-  return WithHint(status,
-                  options.all || !options.conditions.empty()
-                      ? "Nothing was deleted."
-                      : "Nothing was deleted. Give more values, or --all to "
-                        "delete every matching row.");
-}
-
-}  // namespace
-
 absl::Status RunDelete(const DeleteOptions& options, const Console& console) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine,
                    OpenDatabase(options.db, console));
@@ -51,7 +31,10 @@ absl::Status RunDelete(const DeleteOptions& options, const Console& console) {
   RETURN_IF_ERROR(AddConditions(table, options.conditions, &batch));
   const absl::StatusOr<Commit> commit =
       engine->Write({.sync = options.sync}, batch);
-  if (!commit.ok()) return Explain(options, commit.status());
+  if (!commit.ok())
+    return ExplainChange(commit.status(),
+                         options.all || !options.conditions.empty(), "deleted",
+                         "delete");
   RETURN_IF_ERROR(engine->Close());
   const uint64_t rows = commit->rows_changed[0];
   if (console.format == OutputFormat::kJson) {

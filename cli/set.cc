@@ -14,7 +14,6 @@
 #include "cli/database.h"
 #include "cli/exit_code.h"
 #include "cli/field_text.h"
-#include "dovetail/errors.h"
 #include "google/protobuf/message.h"
 
 namespace dovetail::cli {
@@ -58,23 +57,6 @@ absl::Status Assign(const DynamicTable& table, const std::string& word,
   }
   if (status.ok()) return {};
   return WithExitCode(WithContext(word, status), ExitCode::kUsage);
-}
-
-absl::Status Explain(const SetOptions& options, const absl::Status& failed) {
-  // The request has but one mutation.
-  const absl::Status status(failed.code(), MutationCause(failed));
-  if (absl::IsNotFound(status)) {
-    return WithHint(status, "Nothing was changed.");
-  }
-  if (absl::IsResourceExhausted(status)) {
-    return WithHint(status, "Nothing was changed. Give more values.");
-  }
-  if (!absl::IsFailedPrecondition(status)) return status;
-  return WithHint(status,
-                  options.all || !options.conditions.empty()
-                      ? "Nothing was changed."
-                      : "Nothing was changed. Give more values, or --all to "
-                        "change every matching row.");
 }
 
 }  // namespace
@@ -125,7 +107,10 @@ absl::Status RunSet(const SetOptions& options, const Console& console) {
   RETURN_IF_ERROR(AddConditions(table, options.conditions, &batch));
   const absl::StatusOr<Commit> commit =
       engine->Write({.sync = options.sync}, batch);
-  if (!commit.ok()) return Explain(options, commit.status());
+  if (!commit.ok())
+    return ExplainChange(commit.status(),
+                         options.all || !options.conditions.empty(), "changed",
+                         "change");
   RETURN_IF_ERROR(engine->Close());
   const uint64_t rows = commit->rows_changed[0];
   if (console.format == OutputFormat::kJson) {
