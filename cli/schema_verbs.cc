@@ -20,18 +20,6 @@
 namespace dovetail::cli {
 namespace {
 
-std::string_view VerdictName(SchemaVerdict verdict) {
-  switch (verdict) {
-    case SchemaVerdict::kAllowed:
-      return "allowed";
-    case SchemaVerdict::kNeedsOption:
-      return "needs option";
-    case SchemaVerdict::kRefused:
-      return "refused";
-  }
-  return "unknown";
-}
-
 std::string KindText(const v1::TableSchema& table,
                      const v1::IndexSchema& index) {
   if (table.identity() == index.name()) return "unique, identity";
@@ -79,9 +67,10 @@ absl::StatusOr<v1::Schema> WantedSchema(const SchemaCheckOptions& options,
 void PrintChanges(const std::vector<SchemaChange>& changes) {
   for (const SchemaChange& change : changes) {
     const SchemaRule& rule = *change.rule;
-    std::string text = absl::StrCat(
-        ToAbsl(VerdictName(rule.verdict)), ": ", ToAbsl(rule.name), ", table ",
-        change.table, change.place.empty() ? "" : ", ", change.place, "\n");
+    std::string text =
+        absl::StrCat(ToAbsl(SchemaVerdictName(rule.verdict)), ": ",
+                     ToAbsl(rule.name), ", table ", change.table,
+                     change.place.empty() ? "" : ", ", change.place, "\n");
     if (!change.stored.empty()) {
       absl::StrAppend(&text, "  stored  ", change.stored, "\n");
     }
@@ -152,9 +141,10 @@ absl::Status RunSchemaCheck(const SchemaCheckOptions& options,
     const SchemaRule& rule = *change.rule;
     refused += rule.verdict == SchemaVerdict::kRefused ? 1 : 0;
     optional += rule.verdict == SchemaVerdict::kNeedsOption ? 1 : 0;
-    text.Add({std::string(VerdictName(rule.verdict)), std::string(rule.name),
-              change.table, change.place, change.stored, change.wanted,
-              std::string(rule.what), std::string(rule.instead)});
+    text.Add({std::string(SchemaVerdictName(rule.verdict)),
+              std::string(rule.name), change.table, change.place, change.stored,
+              change.wanted, std::string(rule.what),
+              std::string(rule.instead)});
   }
   if (console.format == OutputFormat::kBox) {
     PrintChanges(*changes);

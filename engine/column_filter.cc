@@ -34,8 +34,8 @@ absl::StatusOr<ColumnFilter> ColumnFilter::Make(
   return filter;
 }
 
-absl::StatusOr<bool> ColumnFilter::Matches(const TableState& table,
-                                           std::string_view record) const {
+absl::StatusOr<bool> ColumnFilter::MatchesRecord(
+    const TableState& table, std::string_view record) const {
   EncodedRow row;
   if (const absl::Status parsed = table.compiled->ExtractFields(record, &row);
       !parsed.ok()) {

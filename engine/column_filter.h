@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -26,12 +27,18 @@ class ColumnFilter {
   // Nearly always: the keys decide everything.
   bool empty() const { return conditions_.empty(); }
 
-  // Whether the record is one that was asked for. DataLoss if it does not
-  // parse.
+  // Whether the record is one that was asked for. DataLoss if it has to be
+  // looked at and does not parse.
   absl::StatusOr<bool> Matches(const TableState& table,
-                               std::string_view record) const;
+                               std::string_view record) const {
+    if (empty()) return true;
+    return MatchesRecord(table, record);
+  }
 
  private:
+  absl::StatusOr<bool> MatchesRecord(const TableState& table,
+                                     std::string_view record) const;
+
   struct Condition {
     int field;
     std::vector<FieldValue> any_of;

@@ -101,14 +101,16 @@ absl::StatusOr<Loaded> LoadCatalog(const std::shared_ptr<Store>& shared,
     ASSIGN_OR_RETURN(loaded.mark, DecodeMark(bytes));
   }
   // Checks the format before anything is compared or added.
-  RETURN_IF_ERROR(SchemaState::FromCatalog(catalog, nullptr).status());
+  ASSIGN_OR_RETURN(loaded.schema, SchemaState::FromCatalog(catalog, nullptr));
   const uint32_t spaces = catalog.next_space();
   ASSIGN_OR_RETURN(bool changed,
                    MergeSchema(wanted, options.add_indexes, &catalog));
   if (options.read_only) {
     RETURN_IF_ERROR(CheckNothingToAdd(found, catalog.next_space() != spaces));
   }
-  ASSIGN_OR_RETURN(loaded.schema, SchemaState::FromCatalog(catalog, nullptr));
+  if (changed) {
+    ASSIGN_OR_RETURN(loaded.schema, SchemaState::FromCatalog(catalog, nullptr));
+  }
   ASSIGN_OR_RETURN(
       std::optional<v1::Catalog> checked,
       CheckFingerprints(shared, loaded.schema, loaded.mark.sequence));
@@ -116,10 +118,9 @@ absl::StatusOr<Loaded> LoadCatalog(const std::shared_ptr<Store>& shared,
     catalog = *std::move(checked);
     catalog.set_schema_version(catalog.schema_version() + 1);
     changed = true;
+    ASSIGN_OR_RETURN(loaded.schema, SchemaState::FromCatalog(catalog, nullptr));
   }
-  if (!changed && found) return loaded;
-  ASSIGN_OR_RETURN(loaded.schema, SchemaState::FromCatalog(catalog, nullptr));
-  if (options.read_only) return loaded;
+  if (options.read_only || (!changed && found)) return loaded;
   const std::unique_ptr<StoreBatch> batch = store.NewBatch();
   batch->Put(CatalogKey(), catalog.SerializeAsString());
   batch->Put(MarkKey(), EncodeMark(loaded.mark));

@@ -52,12 +52,11 @@ absl::Status WrongState(const v1::CatalogTable& table,
 }
 
 // Leaves the index's space to be emptied.
-void GiveUpSpace(const Place& place, v1::Catalog* catalog, SerialView& view) {
+void GiveUpSpace(const Place& place, v1::Catalog* catalog) {
   v1::DroppedIndex& dropped = *catalog->add_dropped();
   dropped.set_table(place.table->schema().name());
   dropped.set_name(place.entry().name());
   *dropped.mutable_space() = place.entry().space();
-  view.overlay().Delete(BuildKey(SpaceId{place.entry().space().number()}));
 }
 
 // A new, empty space, to be built.
@@ -306,14 +305,14 @@ absl::StatusOr<BuildReport> IndexAdmin::BuildLocked(
 absl::Status IndexAdmin::StartAnew(std::string_view table,
                                    std::string_view index) {
   const auto body = [&](const SchemaState& schema,
-                        SerialView& view) -> absl::StatusOr<v1::Catalog> {
+                        SerialView&) -> absl::StatusOr<v1::Catalog> {
     v1::Catalog catalog = schema.catalog();
     ASSIGN_OR_RETURN(const Place place, FindPlace(catalog, table, index));
     if (place.entry().state() != v1::INDEX_DISABLED) {
       return WrongState(*place.table, place.entry());
     }
     ASSIGN_OR_RETURN(const TableState* state, schema.Find(table));
-    GiveUpSpace(place, &catalog, view);
+    GiveUpSpace(place, &catalog);
     TakeNewSpace(place, IndexFingerprint(*state->compiled, place.position),
                  &catalog);
     return catalog;
@@ -348,7 +347,7 @@ absl::Status IndexAdmin::Show(std::string_view table, std::string_view index) {
 absl::Status IndexAdmin::Drop(std::string_view table, std::string_view index) {
   RETURN_IF_ERROR(CheckRunning());
   const auto body = [&](const SchemaState& schema,
-                        SerialView& view) -> absl::StatusOr<v1::Catalog> {
+                        SerialView&) -> absl::StatusOr<v1::Catalog> {
     v1::Catalog catalog = schema.catalog();
     ASSIGN_OR_RETURN(const Place place, FindPlace(catalog, table, index));
     if (place.table->schema().identity() == index) {
@@ -356,7 +355,7 @@ absl::Status IndexAdmin::Drop(std::string_view table, std::string_view index) {
           "index is the identity of its table: table=",
           place.table->schema().name(), " index=", place.entry().name()));
     }
-    GiveUpSpace(place, &catalog, view);
+    GiveUpSpace(place, &catalog);
     place.table->mutable_schema()->mutable_indexes()->DeleteSubrange(
         place.position, 1);
     place.table->mutable_indexes()->DeleteSubrange(place.position, 1);
@@ -376,7 +375,7 @@ absl::Status IndexAdmin::EmptyDropped() {
       return !stopping() && callers_.load(std::memory_order_acquire) == 0;
     }));
     const auto body = [&](const SchemaState& now,
-                          SerialView&) -> absl::StatusOr<v1::Catalog> {
+                          SerialView& view) -> absl::StatusOr<v1::Catalog> {
       v1::Catalog catalog = now.catalog();
       auto& all = *catalog.mutable_dropped();
       all.erase(std::remove_if(all.begin(), all.end(),
@@ -385,6 +384,8 @@ absl::Status IndexAdmin::EmptyDropped() {
                                         dropped.space().number();
                                }),
                 all.end());
+      // Of a build that was not finished.
+      view.overlay().Delete(BuildKey(SpaceId{dropped.space().number()}));
       return catalog;
     };
     RETURN_IF_ERROR(committer_->ChangeCatalog(body));
@@ -448,10 +449,7 @@ absl::StatusOr<std::optional<v1::Catalog>> CheckFingerprints(
       if (!changed.has_value()) changed = schema->catalog();
       const Place place{changed->mutable_tables(t), i};
       if (stored.state() == v1::INDEX_BUILDING) {
-        v1::DroppedIndex& dropped = *changed->add_dropped();
-        dropped.set_table(table.name());
-        dropped.set_name(stored.name());
-        *dropped.mutable_space() = stored.space();
+        GiveUpSpace(place, &*changed);
         TakeNewSpace(place, now, &*changed);
         continue;
       }

@@ -148,10 +148,8 @@ absl::StatusOr<Row> Reader::Get(std::string_view table_name,
                      ReadRow(*table, candidate.prefix, &value));
     if (!found) continue;
     ASSIGN_OR_RETURN(const RowView row, View(*table, candidate.prefix, value));
-    if (!filter.empty()) {
-      ASSIGN_OR_RETURN(const bool matches, filter.Matches(*table, row.record));
-      if (!matches) continue;
-    }
+    ASSIGN_OR_RETURN(const bool matches, filter.Matches(*table, row.record));
+    if (!matches) continue;
     table->counters[0]->CountRead(1, 1);
     return CopyOf(row);
   }
@@ -192,10 +190,8 @@ absl::StatusOr<std::vector<Row>> Reader::GetBy(
                                    value, &work));
     ASSIGN_OR_RETURN(const ColumnFilter filter,
                      ColumnFilter::Make(layout, values, {}));
-    if (!filter.empty()) {
-      ASSIGN_OR_RETURN(const bool matches, filter.Matches(*table, row.record));
-      if (!matches) return rows;
-    }
+    ASSIGN_OR_RETURN(const bool matches, filter.Matches(*table, row.record));
+    if (!matches) return rows;
     rows.push_back(CopyOf(row));
     table->counters[index + 1]->CountRead(1, 1);
     return rows;
@@ -253,12 +249,10 @@ absl::StatusOr<ScanEnd> Reader::ForEach(const ScanRequest& request,
         index < 0 ? View(*table, merge.key(), merge.value())
                   : rows.Fetch(index, merge.key(), merge.value(), &end.work));
     ++end.work.entries;
-    if (!filter.empty()) {
-      ASSIGN_OR_RETURN(const bool matches, filter.Matches(*table, row.record));
-      if (!matches) {
-        merge.Next();
-        continue;
-      }
+    ASSIGN_OR_RETURN(const bool matches, filter.Matches(*table, row.record));
+    if (!matches) {
+      merge.Next();
+      continue;
     }
     ++returned;
     if (visit(row) && returned < request.limit) {

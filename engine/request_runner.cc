@@ -240,9 +240,10 @@ absl::Status RequestRunner::ResolveScan(const AdmittedMutation& m,
                    m.table->compiled->indexes()[m.index].layout().Ranges(
                        target.values(), {}, std::nullopt,
                        services_.limits->merge_streams_max));
-  // One too many is enough to refuse, and one too many of one is two.
   ASSIGN_OR_RETURN(const ColumnFilter filter,
                    ColumnFilter::Make(LayoutOf(m), target.values(), {}));
+  // One too many is enough to refuse, and one too many of one is two; unless
+  // some of them may turn out to be of other values.
   const size_t max = target.match() == RowRef::Match::kOne && filter.empty()
                          ? 1
                          : services_.limits->match_rows_max;

@@ -143,6 +143,18 @@ void CompareIndexes(const CompiledTable& stored, const CompiledTable& wanted,
 
 }  // namespace
 
+std::string_view SchemaVerdictName(SchemaVerdict verdict) {
+  switch (verdict) {
+    case SchemaVerdict::kAllowed:
+      return "allowed";
+    case SchemaVerdict::kNeedsOption:
+      return "needs option";
+    case SchemaVerdict::kRefused:
+      return "refused";
+  }
+  return "unknown";
+}
+
 std::span<const SchemaRule> SchemaRules() { return kRules; }
 
 SchemaChange MakeChange(std::string_view rule, const CompiledTable& table,

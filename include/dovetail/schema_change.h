@@ -23,6 +23,9 @@ enum class SchemaVerdict {
   kRefused,
 };
 
+// "allowed", "needs option", "refused".
+std::string_view SchemaVerdictName(SchemaVerdict verdict);
+
 struct SchemaRule {
   std::string_view name;  // "field-added"; stable.
   SchemaVerdict verdict;

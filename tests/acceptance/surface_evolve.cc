@@ -217,18 +217,6 @@ std::vector<Case> Cases() {
   };
 }
 
-std::string NameOf(SchemaVerdict verdict) {
-  switch (verdict) {
-    case SchemaVerdict::kAllowed:
-      return "allowed";
-    case SchemaVerdict::kNeedsOption:
-      return "needs option";
-    case SchemaVerdict::kRefused:
-      return "refused";
-  }
-  return "";
-}
-
 class OneCase {
  public:
   OneCase(const Case& c, Checks* checks) : case_(c), checks_(*checks) {}
@@ -245,7 +233,8 @@ class OneCase {
     const SchemaRule* rule = nullptr;
     for (const SchemaChange& change : changes) {
       if (change.rule->name == case_.rule) rule = change.rule;
-      std::printf("  %-12s %s\n", NameOf(change.rule->verdict).c_str(),
+      std::printf("  %-12s %s\n",
+                  std::string(SchemaVerdictName(change.rule->verdict)).c_str(),
                   change.DebugString().c_str());
     }
     if (!checks_.That(rule != nullptr, Name("the rule applies"))) {
