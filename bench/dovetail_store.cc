@@ -122,8 +122,9 @@ class DovetailStore : public OrderStore {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<OrderStore>> OpenDovetailStore(
-    const OrderStoreOptions& options) {
+    const OrderStoreOptions& options, bool digests) {
   Options engine_options;
+  engine_options.digests = digests;
   engine_options.block_cache_bytes = options.cache_bytes;
   engine_options.write_buffer_bytes = options.write_buffer_bytes;
   engine_options.compress = options.compress;

@@ -30,7 +30,10 @@ struct EngineEntry {
 };
 
 constexpr EngineEntry kEngines[] = {
-    {"dovetail", OpenDovetailStore},
+    {"dovetail",
+     [](const OrderStoreOptions& options) {
+       return OpenDovetailStore(options, /*digests=*/true);
+     }},
     {"leveldb",
      [](const OrderStoreOptions& options) {
        return OpenLevelDbOrderStore(options, /*checked=*/true);
@@ -38,6 +41,10 @@ constexpr EngineEntry kEngines[] = {
     {"leveldb-unchecked",
      [](const OrderStoreOptions& options) {
        return OpenLevelDbOrderStore(options, /*checked=*/false);
+     }},
+    {"dovetail-undigested",
+     [](const OrderStoreOptions& options) {
+       return OpenDovetailStore(options, /*digests=*/false);
      }},
 };
 

@@ -42,15 +42,20 @@ std::string ReadPerRow(const IndexStats& index) {
                                      static_cast<double>(index.rows_returned));
 }
 
+// Empty if it is not known.
+std::string EntriesText(const IndexStats& index) {
+  return index.entries.has_value() ? absl::StrCat(*index.entries) : "";
+}
+
 absl::StatusOr<TextTable> IndexTable(Engine* engine, const Stats& stats) {
-  TextTable text({"table", "index", "state", "bytes_on_disk", "written",
-                  "deleted", "unchanged", "read", "returned", "read_per_row",
-                  "columns"});
+  TextTable text({"table", "index", "state", "entries", "bytes_on_disk",
+                  "written", "deleted", "unchanged", "read", "returned",
+                  "read_per_row", "columns"});
   for (const IndexStats& index : stats.indexes) {
     ASSIGN_OR_RETURN(std::string columns, ColumnsText(engine, index));
     text.Add(
         {index.table, index.index.empty() ? "(rows)" : index.index,
-         std::string(IndexStateName(index.state)),
+         std::string(IndexStateName(index.state)), EntriesText(index),
          absl::StrCat(index.bytes_on_disk), absl::StrCat(index.entries_written),
          absl::StrCat(index.entries_deleted),
          absl::StrCat(index.entries_unchanged),
@@ -73,6 +78,7 @@ std::vector<std::pair<std::string, uint64_t>> Figures(const Stats& stats,
           {"level0_files", stats.levels.level0_files},
           {"compaction_pending_bytes", stats.levels.compaction_pending_bytes},
           {"memory_bytes", stats.levels.memory_bytes},
+          {"write_buffer_bytes", stats.levels.write_buffer_bytes},
           {"snapshots", stats.snapshots},
           {"oldest_snapshot_ms",
            static_cast<uint64_t>(stats.oldest_snapshot_micros / 1000)}};
@@ -117,7 +123,8 @@ absl::StatusOr<std::string> IndexJson(Engine* engine, const Stats& stats) {
         ",\"table\":", JsonQuote(index.table),
         ",\"index\":", JsonQuote(index.index),
         ",\"columns\":", JsonQuote(columns),
-        ",\"state\":", JsonQuote(IndexStateName(index.state)),
+        ",\"state\":", JsonQuote(IndexStateName(index.state)), ",\"entries\":",
+        index.entries.has_value() ? EntriesText(index) : "null",
         ",\"bytes_on_disk\":", index.bytes_on_disk,
         ",\"entries_written\":", index.entries_written,
         ",\"entries_deleted\":", index.entries_deleted,
@@ -142,7 +149,7 @@ absl::Status PrintOnce(const StatsVerbOptions& options, Engine* engine,
   ASSIGN_OR_RETURN(TextTable indexes, IndexTable(engine, stats));
   if (console.format == OutputFormat::kBox) {
     // What did not happen since the database was opened is left out.
-    for (size_t column = 9; column >= 4; --column) indexes.DropIfBlank(column);
+    for (size_t column = 10; column >= 5; --column) indexes.DropIfBlank(column);
   }
   Print(indexes.Text(console));
   Print(console.format == OutputFormat::kBox ? "" : "\n");

@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "cli/checkpoint.h"
+#include "cli/digest.h"
 #include "cli/exit_code.h"
 #include "cli/stats.h"
 #include "cli/verb.h"
@@ -39,6 +40,26 @@ void AddRepair(VerbList* verbs) {
     RETURN_IF_ERROR(words.TakeDb(false, &options->db));
     RETURN_IF_ERROR(words.End());
     return RunRepair(*options, console);
+  };
+}
+
+void AddDigest(VerbList* verbs) {
+  const auto options = std::make_shared<DigestVerbOptions>();
+  Verb& verb = verbs->Add("digest", kCare, "DB",
+                          "One number for what each table and index holds");
+  verb.Details(
+      "Databases of equal content have equal digests, however they came to it. "
+      "Every commit keeps them up to date; verify makes them anew from the "
+      "bytes on disk and compares.");
+  verb.Example("dovetail digest ./db")
+      .Example("diff <(dovetail digest ./db) <(dovetail digest ./replayed)");
+  verb.Flag("--enable", &options->enable,
+            "Keep digests from now on: reads the whole database once")
+      .Flag("--disable", &options->disable, "Keep none any more");
+  verb.run = [options](Words words, const Console& console) -> absl::Status {
+    RETURN_IF_ERROR(words.TakeDb(false, &options->db));
+    RETURN_IF_ERROR(words.End());
+    return RunDigest(*options, console);
   };
 }
 
@@ -102,6 +123,7 @@ void AddStats(VerbList* verbs) {
 void AddCareVerbs(VerbList* verbs) {
   AddVerify(verbs);
   AddRepair(verbs);
+  AddDigest(verbs);
   AddCheckpoint(verbs);
   AddStats(verbs);
 }

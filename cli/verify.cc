@@ -32,12 +32,16 @@ std::string_view KindName(Finding::Kind kind) {
       return "duplicate_unique";
     case Finding::Kind::kWrongRow:
       return "wrong_row";
+    case Finding::Kind::kWrongDigest:
+      return "wrong_digest";
   }
   return "unknown";
 }
 
-// The row key in words if it decodes, else its bytes.
+// The row key in words if it decodes, else its bytes; empty if the finding is
+// not about one row.
 std::string KeyText(Engine* engine, const Finding& finding) {
+  if (finding.kind == Finding::Kind::kWrongDigest) return "";
   const absl::StatusOr<std::string> words =
       engine->DecodeKey(finding.table, finding.row_key);
   return words.ok() ? *words : Quote(finding.row_key, 256);
@@ -50,7 +54,8 @@ std::string CountsJson(const VerifyReport& report) {
       ",\"missing\":", report.missing, ",\"dangling\":", report.dangling,
       ",\"wrong_entries\":", report.wrong_entries,
       ",\"duplicate_unique\":", report.duplicate_unique,
-      ",\"wrong_rows\":", report.wrong_rows);
+      ",\"wrong_rows\":", report.wrong_rows,
+      ",\"wrong_digests\":", report.wrong_digests);
 }
 
 std::string FindingsJson(Engine* engine, const VerifyReport& report) {
@@ -112,7 +117,20 @@ void PrintRepairJson(const RepairReport& report, bool dry_run) {
                      "},\"entries_added\":", report.entries_added,
                      ",\"entries_removed\":", report.entries_removed,
                      ",\"already_right\":", report.already_right,
+                     ",\"digests_set\":", report.digests_set,
                      ",\"not_repairable\":", report.not_repairable, "}\n"));
+}
+
+// What verify has found, as one error.
+absl::Status Disagree(const VerifyReport& report) {
+  const bool entries = report.missing + report.dangling + report.wrong_entries +
+                           report.duplicate_unique + report.wrong_rows >
+                       0;
+  return WithExitCode(
+      absl::DataLossError(
+          entries ? "rows and entries disagree"
+                  : "rows or entries are not what commits left there"),
+      ExitCode::kFindings);
 }
 
 absl::Status Leftover(const RepairReport& report) {
@@ -151,8 +169,7 @@ absl::Status RunVerify(const VerifyVerbOptions& options,
                              report->Summary(), " in ",
                              DurationText(progress.micros())));
   if (report->clean()) return {};
-  return WithHint(WithExitCode(absl::DataLossError("rows and entries disagree"),
-                               ExitCode::kFindings),
+  return WithHint(Disagree(*report),
                   absl::StrCat("See what a repair would do: dovetail repair ",
                                options.db, " --dry-run"));
 }
@@ -182,13 +199,12 @@ absl::Status RunRepair(const RepairVerbOptions& options,
   if (!json) PrintFindings(engine->get(), report->before, console);
   Note(console, absl::StrCat("repair would add entries=", report->entries_added,
                              " remove entries=", report->entries_removed,
-                             " leave findings=", report->not_repairable));
+                             " leave findings=", report->not_repairable,
+                             " set digests=", report->before.wrong_digests));
   if (options.dry_run) {
     if (json) PrintRepairJson(*report, /*dry_run=*/true);
-    return WithHint(
-        WithExitCode(absl::DataLossError("rows and entries disagree"),
-                     ExitCode::kFindings),
-        "Nothing was changed (--dry-run).");
+    return WithHint(Disagree(report->before),
+                    "Nothing was changed (--dry-run).");
   }
   RETURN_IF_ERROR(Confirm("Repair now?", options.yes));
   repair.dry_run = false;
@@ -199,7 +215,8 @@ absl::Status RunRepair(const RepairVerbOptions& options,
   if (json) PrintRepairJson(*report, /*dry_run=*/false);
   Note(console, absl::StrCat("repaired: added entries=", report->entries_added,
                              " removed entries=", report->entries_removed,
-                             " already right=", report->already_right));
+                             " already right=", report->already_right,
+                             " set digests=", report->digests_set));
   return Leftover(*report);
 }
 

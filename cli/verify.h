@@ -1,6 +1,7 @@
 // Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
 //
-// `dovetail verify` and `repair`: does every row have exactly its entries?
+// `dovetail verify` and `repair`: does every row have exactly its entries,
+// and is everything there that commits left?
 
 #pragma once
 

@@ -54,17 +54,20 @@ struct Committer::Writer {
 
 Committer::Committer(std::shared_ptr<Store> store,
                      std::shared_ptr<const SchemaState> schema,
-                     const CommitMark& mark, const Services& services)
+                     const CommitMark& mark, DigestKeeper digests,
+                     const Services& services)
     : store_(std::move(store)),
       services_(services),
       schema_(std::move(schema)),
-      view_(store_.get()),
+      view_(store_.get(), std::move(digests)),
       batch_(store_->NewBatch()),
       sequence_(mark.sequence),
       pending_(mark.sequence),
       synced_(mark.synced),
-      runner_(&view_, {services.limits, services.observers, &plans_,
-                       services.random, &long_keys_}) {
+      runner_(&view_,
+              {services.limits, services.observers, &plans_, services.random,
+               &long_keys_, services.cross_check ? &cross_check_ : nullptr,
+               services.tamper}) {
   Publish();
 }
 
@@ -240,6 +243,7 @@ void Committer::RunGroup(const std::vector<Writer*>& group) {
     return;
   }
   pending_ = sequence_;
+  cross_check_.Begin(schema_);
   RunRequests(group);
   bool sync = false;
   bool any = false;
@@ -257,8 +261,12 @@ void Committer::RunGroup(const std::vector<Writer*>& group) {
 void Committer::RunRequests(const std::vector<Writer*>& group) {
   for (Writer* writer : group) {
     if (writer->alone()) {
+      view_.digests().Mark();
       writer->status = RunAlone(*writer);
-      if (!writer->status.ok()) view_.overlay().Clear();
+      if (!writer->status.ok()) {
+        view_.overlay().Clear();
+        view_.digests().RollBack();
+      }
       continue;
     }
     absl::StatusOr<RequestEffects> effects = RunRequest(*writer);
@@ -296,6 +304,7 @@ absl::Status Committer::RunAlone(Writer& writer) {
   ASSIGN_OR_RETURN(next_schema_,
                    SchemaState::FromCatalog(std::move(catalog), schema_.get()));
   view_.overlay().Put(CatalogKey(), std::move(bytes));
+  view_.digests().Adopt(next_schema_);
   return absl::OkStatus();
 }
 
@@ -311,7 +320,9 @@ absl::StatusOr<RequestEffects> Committer::RunRequest(Writer& writer) {
 absl::Status Committer::CommitGroup(bool sync) {
   batch_->Clear();
   view_.overlay().AppendTo(batch_.get());
-  batch_->Put(MarkKey(), EncodeMark({pending_, synced_}));
+  CommitMark mark{pending_, synced_};
+  view_.digests().WriteTo(batch_.get(), &mark.digests);
+  batch_->Put(MarkKey(), EncodeMark(mark));
   const absl::Status status = store_->Write(*batch_, sync);
   if (!status.ok()) {
     read_only_.store(true, std::memory_order_release);

@@ -54,13 +54,15 @@ class Committer {
     ObserverChain* observers;
     RandomSource* random;
     Clock* clock;
-    bool read_only = false;  // Refuse to write.
+    bool read_only = false;    // Refuse to write.
+    bool cross_check = false;  // See Options.
+    internal::PendingTamper* tamper = nullptr;
   };
-  // Starts from `mark`, the newest the store holds. All of `services` must
-  // outlive the committer.
+  // Starts from `mark` and `digests`, the newest the store holds. All of
+  // `services` must outlive the committer.
   Committer(std::shared_ptr<Store> store,
             std::shared_ptr<const SchemaState> schema, const CommitMark& mark,
-            const Services& services);
+            DigestKeeper digests, const Services& services);
   ~Committer();
 
   // Commits the batch; blocks until its outcome is known. See Engine::Write.
@@ -77,6 +79,8 @@ class Committer {
   std::vector<absl::StatusOr<Commit>> WriteAll(
       const std::vector<Request>& requests);
 
+  // FailedPrecondition if the engine is read-only.
+  absl::Status CheckWritable() const;
   // OK once the store can take writes; else why it cannot.
   absl::Status WaitUntilWritable();
 
@@ -120,8 +124,7 @@ class Committer {
  private:
   struct Writer;
 
-  absl::Status CheckIntact() const;    // No write to the store has failed.
-  absl::Status CheckWritable() const;  // Nor is the engine read-only.
+  absl::Status CheckIntact() const;  // No write to the store has failed.
   absl::Status WaitForCompaction();
   absl::Status Admit(const WriteOptions& options, const WriteBatch& batch,
                      Writer* writer);
@@ -162,6 +165,7 @@ class Committer {
   SequenceNumber pending_;   // Of the newest request in the group.
   SequenceNumber synced_;
   std::atomic<uint64_t> long_keys_{0};
+  CrossCheck cross_check_;
   RequestRunner runner_;
 
   size_t unpolled_bytes_ = 0;

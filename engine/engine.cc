@@ -14,6 +14,8 @@
 #include "engine/change_feed.h"
 #include "engine/checkpoint.h"
 #include "engine/committer.h"
+#include "engine/digest_admin.h"
+#include "engine/digest_keeper.h"
 #include "engine/held_snapshots.h"
 #include "engine/index_admin.h"
 #include "engine/reader.h"
@@ -95,6 +97,7 @@ absl::StatusOr<Loaded> LoadCatalog(const std::shared_ptr<Store>& shared,
           "another directory");
     }
     catalog = EmptyCatalog();
+    SetDigests(options.digests, &catalog);
   }
   ASSIGN_OR_RETURN(const bool marked, store.Get({}, MarkKey(), &bytes));
   if (marked) {
@@ -229,16 +232,19 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(std::string path,
         loaded.status().code(),
         absl::StrCat(loaded.status().message(), " database=", Quote(path)));
   }
+  ASSIGN_OR_RETURN(DigestKeeper digests,
+                   DigestKeeper::Load(*impl->store, loaded->schema));
   impl->open_report.created = report.created;
   impl->open_report.sequence = loaded->mark.sequence;
   impl->open_report.log_bytes_cut = report.log_bytes_cut;
   impl->open_report.log_cut = report.log_cut;
   impl->options = std::move(options);
   impl->committer = std::make_unique<Committer>(
-      impl->store, loaded->schema, loaded->mark,
+      impl->store, loaded->schema, loaded->mark, std::move(digests),
       Committer::Services{&impl->options.limits, impl->observers.get(),
                           impl->options.random, impl->options.clock,
-                          impl->options.read_only});
+                          impl->options.read_only, impl->options.cross_check,
+                          impl->options.tamper.get()});
   impl->indexes =
       std::make_unique<IndexAdmin>(impl->committer.get(), impl->store.get(),
                                    &impl->options.limits, impl->options.clock);
@@ -376,6 +382,21 @@ absl::StatusOr<RepairReport> Engine::Repair(const RepairOptions& options) {
   return dovetail::Repair(*impl_->committer, options);
 }
 
+absl::StatusOr<DigestReport> Engine::Digest() {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  return DigestOf(*impl_->committer->published());
+}
+
+absl::Status Engine::EnableDigests() {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  return dovetail::EnableDigests(*impl_->committer, *impl_->store);
+}
+
+absl::Status Engine::DisableDigests() {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  return dovetail::DisableDigests(*impl_->committer);
+}
+
 absl::Status Engine::AddIndex(std::string_view table,
                               const v1::IndexSchema& index) {
   RETURN_IF_ERROR(impl_->CheckUsable());
@@ -491,15 +512,20 @@ absl::StatusOr<Stats> Engine::GetStats() {
   RETURN_IF_ERROR(impl_->CheckUsable());
   Stats stats;
   const Committer::Counts counts = impl_->committer->counts();
-  stats.sequence = impl_->committer->published()->sequence;
+  const auto state = impl_->committer->published();
+  stats.sequence = state->sequence;
   stats.read_only = counts.read_only;
   stats.requests = counts.requests;
   stats.requests_failed = counts.requests_failed;
   stats.groups = counts.groups;
   stats.syncs = counts.syncs;
   stats.long_keys = counts.long_keys;
-  const auto schema = impl_->schema();
-  for (const TableState& table : schema->tables()) {
+  StoreReadOptions read;
+  read.snapshot = state->snapshot.get();
+  ASSIGN_OR_RETURN(const StoredDigests digests,
+                   ReadDigests(*state->store, read, *state->schema));
+  for (size_t t = 0; t < state->schema->tables().size(); ++t) {
+    const TableState& table = state->schema->tables()[t];
     const int indexes = static_cast<int>(table.compiled->indexes().size());
     for (int i = -1; i < indexes; ++i) {
       IndexStats index;
@@ -507,6 +533,9 @@ absl::StatusOr<Stats> Engine::GetStats() {
       if (i >= 0) {
         index.index = table.compiled->indexes()[i].name();
         index.state = ToIndexState(table.state(i));
+      }
+      if (!digests.empty() && digests[t][i + 1].has_value()) {
+        index.entries = digests[t][i + 1]->count;
       }
       const std::string& prefix = table.prefix(i);
       index.bytes_on_disk =

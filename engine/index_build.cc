@@ -99,6 +99,8 @@ absl::Status AddEntry(const Found& found, const Limits& limits,
     }
   }
   build->set_entries(build->entries() + 1);
+  view.digests().AddBuilt(*found.table, found.index,
+                          std::string_view(key).substr(prefix.size()), value);
   view.overlay().Put(std::move(key), std::move(value));
   return absl::OkStatus();
 }
@@ -147,7 +149,7 @@ absl::Status Pacer::Step(Committer::MaintenanceBody body) {
 absl::Status AddEntries(Pacer& pacer, const Limits& limits,
                         const BuildTarget& target, v1::IndexBuild* build,
                         absl::FunctionRef<bool(const v1::IndexBuild&)> go_on) {
-  for (bool done = false; !done;) {
+  while (!build->all_rows()) {
     v1::IndexBuild next = *build;
     const auto body = [&](const SchemaState& schema,
                           SerialView& view) -> absl::Status {
@@ -162,9 +164,10 @@ absl::Status AddEntries(Pacer& pacer, const Limits& limits,
             InRow(found, row.key, AddEntry(found, limits, row, view, &next)));
       }
       if (!rows.empty()) next.set_position(rows.back().key);
-      done = rows.size() < max;
+      next.set_all_rows(rows.size() < max);
       view.overlay().Put(BuildKey(SpaceId{target.space.number()}),
                          next.SerializeAsString());
+      view.digests().SetBuilt(*found.table, found.index, next);
       return absl::OkStatus();
     };
     RETURN_IF_ERROR(pacer.Step(body));

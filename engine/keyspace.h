@@ -45,6 +45,12 @@ inline std::string CatalogKey() {
   return SpacePrefix(kMetadataSpace) + "catalog";
 }
 inline std::string MarkKey() { return SpacePrefix(kMetadataSpace) + "mark"; }
+// Under which the table whose rows are in this space has its digests.
+inline std::string DigestKey(SpaceId rows) {
+  std::string key = SpacePrefix(kMetadataSpace) + "digest";
+  AppendBigEndian(static_cast<uint32_t>(rows), 4, &key);
+  return key;
+}
 // Under which a consumer of the change feed keeps its place.
 inline std::string FeedCursorKey(std::string_view consumer) {
   std::string key = SpacePrefix(kMetadataSpace) + "feed/";

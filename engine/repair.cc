@@ -69,6 +69,10 @@ absl::Status PutExpected(const TableState& table, int index,
       }
     }
   }
+  const std::string_view entry_key =
+      std::string_view(expected.key).substr(table.entry_prefixes[index].size());
+  if (is.has_value()) view.digests().Remove(table, index, entry_key, *is);
+  view.digests().Add(table, index, entry_key, expected.value);
   view.overlay().Put(std::move(expected.key), std::move(expected.value));
   *changed = 1;
   return absl::OkStatus();
@@ -91,6 +95,7 @@ absl::Status RemoveDangling(const TableState& table, int index,
       return absl::OkStatus();
     }
   }
+  view.digests().Remove(table, index, entry_key, *is);
   view.overlay().Delete(key);
   *changed = -1;
   return absl::OkStatus();
@@ -101,7 +106,8 @@ absl::Status RemoveDangling(const TableState& table, int index,
 absl::Status Settle(const SchemaState& schema, const Finding& finding,
                     SerialView& view, int* changed) {
   if (finding.kind == Finding::Kind::kDuplicateUnique ||
-      finding.kind == Finding::Kind::kWrongRow) {
+      finding.kind == Finding::Kind::kWrongRow ||
+      finding.kind == Finding::Kind::kWrongDigest) {
     return absl::FailedPreconditionError(
         absl::StrCat("cannot be repaired from entries: ", finding.detail));
   }
@@ -145,6 +151,47 @@ absl::Status Settle(Committer& committer, const std::vector<Finding>& findings,
   return absl::OkStatus();
 }
 
+// Sets the digests to what is there. Each is corrected by as much as it is
+// off, which writers, who change digest and bytes alike, do not change; so it
+// holds for the state of the commit that does it.
+absl::Status SetDigests(Committer& committer, const VerifyOptions& verify,
+                        RepairReport* report) {
+  const auto state = committer.published();
+  Verifier verifier(*state, verify);
+  RETURN_IF_ERROR(verifier.Run().status());
+  const SpaceSums& differences = verifier.digest_differences();
+  if (differences.empty()) return absl::OkStatus();
+  const auto body = [&](const SchemaState&, SerialView& view) {
+    for (const auto& [space, difference] : differences) {
+      view.digests().Correct(space, difference);
+    }
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(
+      committer.RunMaintenance(body, Committer::Leaves::kSyncedChanges));
+  report->digests_set += differences.size();
+  return absl::OkStatus();
+}
+
+absl::Status SettleFindings(Committer& committer, const VerifyOptions& verify,
+                            RepairReport* report) {
+  std::vector<Finding> findings = report->before.findings;
+  while (!findings.empty()) {
+    const uint64_t settled = report->entries_added + report->entries_removed;
+    RETURN_IF_ERROR(Settle(committer, findings, report));
+    // Again only while there was more damage than one round holds, and
+    // something came of it.
+    if (findings.size() < kRoundFindings ||
+        report->entries_added + report->entries_removed == settled) {
+      break;
+    }
+    const auto state = committer.published();
+    ASSIGN_OR_RETURN(VerifyReport rest, Verifier(*state, verify).Run());
+    findings = std::move(rest.findings);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<RepairReport> Repair(Committer& committer,
@@ -153,25 +200,14 @@ absl::StatusOr<RepairReport> Repair(Committer& committer,
   verify.progress = options.progress;
   verify.findings_max = kRoundFindings;
   RepairReport report;
-  ASSIGN_OR_RETURN(report.before,
-                   Verifier(*committer.published(), verify).Run());
+  const auto state = committer.published();
+  ASSIGN_OR_RETURN(report.before, Verifier(*state, verify).Run());
   report.not_repairable =
       report.before.duplicate_unique + report.before.wrong_rows;
   if (options.dry_run) return report;
-
-  std::vector<Finding> findings = report.before.findings;
-  while (!findings.empty()) {
-    const uint64_t settled = report.entries_added + report.entries_removed;
-    RETURN_IF_ERROR(Settle(committer, findings, &report));
-    // Again only while there was more damage than one round holds, and
-    // something came of it.
-    if (findings.size() < kRoundFindings ||
-        report.entries_added + report.entries_removed == settled) {
-      break;
-    }
-    ASSIGN_OR_RETURN(VerifyReport rest,
-                     Verifier(*committer.published(), verify).Run());
-    findings = std::move(rest.findings);
+  RETURN_IF_ERROR(SettleFindings(committer, verify, &report));
+  if (report.before.wrong_digests > 0) {
+    RETURN_IF_ERROR(SetDigests(committer, verify, &report));
   }
   return report;
 }

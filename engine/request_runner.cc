@@ -77,11 +77,19 @@ absl::StatusOr<RequestEffects> RequestRunner::Run(
   }
 
   const size_t mark = view_->overlay().Mark();
+  view_->digests().Mark();
   absl::Status status = RunMutations(mutations);
   if (status.ok()) status = RunBatchHooks();
+  if (status.ok() && services_.tamper != nullptr) {
+    services_.tamper->Tamper(sequence, view_->overlay());
+  }
+  if (status.ok() && services_.cross_check != nullptr) {
+    status = services_.cross_check->Check(*view_, sequence);
+  }
   maintenance_.PostBatchMutateIndispensably(status);
   if (!status.ok()) {
     view_->overlay().RollBackTo(mark);
+    view_->digests().RollBack();
     return status;
   }
   for (std::atomic<uint64_t>* counter : counts_) {
@@ -439,6 +447,9 @@ absl::Status RequestRunner::ApplyChange(const TableState& table,
   }
   if (next.has_value()) sink.SetNew(next->row);
   Overlay& overlay = view_->overlay();
+  if (old.has_value()) {
+    view_->digests().Remove(table, -1, old->key, old->record());
+  }
   if (old.has_value() && (!next.has_value() || old->key != next->row->key)) {
     overlay.Delete(table.rows_prefix + old->key);
     Count(table.counters[0]->deleted);
@@ -446,6 +457,7 @@ absl::Status RequestRunner::ApplyChange(const TableState& table,
   if (next.has_value()) {
     overlay.Put(table.rows_prefix + next->row->key,
                 EncodeRow(sequence_, next->record));
+    view_->digests().Add(table, -1, next->row->key, next->record);
     Count(table.counters[0]->written);
   }
   Context context(this, /*observer=*/-1, &sink);

@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "dovetail/engine.h"
 #include "dovetail/observer.h"
+#include "engine/cross_check.h"
 #include "engine/request.h"
 #include "engine/serial_view.h"
 #include "observers/entry_sink.h"
@@ -57,6 +58,8 @@ class RequestRunner {
     PlanCache* plans;
     RandomSource* random;
     std::atomic<uint64_t>* long_keys;
+    CrossCheck* cross_check = nullptr;          // Null: off.
+    internal::PendingTamper* tamper = nullptr;  // Null: none.
   };
   // All must outlive the runner.
   RequestRunner(SerialView* view, const Services& services);

@@ -12,6 +12,7 @@ namespace {
 // for rows whose record is in a cold store.
 constexpr char kRowFormat = 0x01;
 constexpr char kMarkFormat = 0x01;
+constexpr char kMarkWithDigestsFormat = 0x02;
 
 }  // namespace
 
@@ -39,22 +40,28 @@ absl::StatusOr<StoredRow> DecodeRow(std::string_view value) {
 }
 
 std::string EncodeMark(const CommitMark& mark) {
-  std::string value(1, kMarkFormat);
+  std::string value;
+  value.reserve(1 + 2 * 10 + mark.digests.size());
+  value.push_back(mark.digests.empty() ? kMarkFormat : kMarkWithDigestsFormat);
   AppendVarint(static_cast<uint64_t>(mark.sequence), &value);
   AppendVarint(static_cast<uint64_t>(mark.synced), &value);
+  value.append(mark.digests);
   return value;
 }
 
 absl::StatusOr<CommitMark> DecodeMark(std::string_view value) {
   uint64_t sequence = 0;
   uint64_t synced = 0;
-  const bool known = !value.empty() && value[0] == kMarkFormat;
+  const char format = value.empty() ? '\0' : value[0];
+  const bool known = format == kMarkFormat || format == kMarkWithDigestsFormat;
   if (known) value.remove_prefix(1);
   if (!known || !ConsumeVarint(&value, &sequence) ||
       !ConsumeVarint(&value, &synced)) {
     return absl::DataLossError("commit mark is not of a known format");
   }
-  return CommitMark{SequenceNumber{sequence}, SequenceNumber{synced}};
+  CommitMark mark{SequenceNumber{sequence}, SequenceNumber{synced}};
+  if (format == kMarkWithDigestsFormat) mark.digests = std::string(value);
+  return mark;
 }
 
 }  // namespace dovetail

@@ -14,7 +14,9 @@
 namespace dovetail {
 
 // The version of everything on disk; a database of another one is refused.
+// 2 is 1 with digests, which a program that knows only 1 would not keep up.
 inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr uint32_t kFormatVersionWithDigests = 2;
 
 // A row's value: one byte of format and flags, the sequence of the request
 // that wrote it as a varint, then the record as it was written.
@@ -32,6 +34,7 @@ absl::StatusOr<StoredRow> DecodeRow(std::string_view value);
 struct CommitMark {
   SequenceNumber sequence{};
   SequenceNumber synced{};
+  std::string digests = {};  // As DigestKeeper has them; empty: none.
 };
 std::string EncodeMark(const CommitMark& mark);
 // DataLoss if the value is no mark of this format.

@@ -163,11 +163,17 @@ absl::StatusOr<bool> MergeTable(const CompiledTable& wanted, bool add_indexes,
 
 absl::StatusOr<std::shared_ptr<const SchemaState>> SchemaState::FromCatalog(
     v1::Catalog catalog, const SchemaState* before) {
-  if (catalog.format_version() != kFormatVersion) {
+  if (catalog.format_version() != kFormatVersion &&
+      catalog.format_version() != kFormatVersionWithDigests) {
     return absl::FailedPreconditionError(absl::StrCat(
         "database has a format that this program does not know: format=",
-        catalog.format_version(), " known=", kFormatVersion,
-        "; open it with the release that wrote it"));
+        catalog.format_version(), " known=", kFormatVersion, ",",
+        kFormatVersionWithDigests, "; open it with the release that wrote it"));
+  }
+  if (catalog.digests() !=
+      (catalog.format_version() == kFormatVersionWithDigests)) {
+    return absl::DataLossError(
+        "catalog contradicts itself: digests are not of its format version");
   }
   auto state = std::make_shared<SchemaState>();
   for (const v1::CatalogTable& stored : catalog.tables()) {
@@ -282,6 +288,11 @@ absl::Status EntryWithoutRow(const TableState& table, int index,
                    "; run verify and repair: table=", table.name(),
                    " index=", table.compiled->indexes()[index].name(),
                    " entry_key=", Quote(entry_key)));
+}
+
+void SetDigests(bool on, v1::Catalog* catalog) {
+  catalog->set_digests(on);
+  catalog->set_format_version(on ? kFormatVersionWithDigests : kFormatVersion);
 }
 
 v1::Catalog EmptyCatalog() {

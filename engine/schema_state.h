@@ -47,6 +47,10 @@ struct TableState {
 
   const std::string& name() const { return compiled->name(); }
   v1::IndexState state(size_t i) const { return indexes[i].state(); }
+  // Whether the entries of index `i` follow from the rows.
+  bool Follows(size_t i) const {
+    return state(i) == v1::INDEX_READABLE || state(i) == v1::INDEX_HIDDEN;
+  }
   // Whether changes of rows reach index `i`.
   bool Maintains(size_t i) const { return state(i) != v1::INDEX_DISABLED; }
   // The prefix of index `i`'s entries, or of the rows for -1.
@@ -100,6 +104,9 @@ absl::Status AddIndex(std::string_view table, const v1::IndexSchema& index,
 absl::Status EntryWithoutRow(const TableState& table, int index,
                              std::string_view entry_key,
                              const absl::Status& decoded);
+
+// Whether the database keeps digests, from this catalog's commit on.
+void SetDigests(bool on, v1::Catalog* catalog);
 
 // The catalog of a database that holds nothing yet.
 v1::Catalog EmptyCatalog();

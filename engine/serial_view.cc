@@ -32,6 +32,11 @@ absl::StatusOr<std::optional<std::string>> SerialView::Read(
   if (const auto* pending = overlay_.Find(key); pending != nullptr) {
     return *pending;
   }
+  return ReadStored(key);
+}
+
+absl::StatusOr<std::optional<std::string>> SerialView::ReadStored(
+    std::string_view key) const {
   std::string value;
   ASSIGN_OR_RETURN(const bool found, store_->Get({}, key, &value));
   if (!found) return std::optional<std::string>();

@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "engine/digest_keeper.h"
 #include "engine/overlay.h"
 #include "engine/schema_state.h"
 #include "engine/storage/store.h"
@@ -33,13 +34,21 @@ struct CurrentRow {
 // Thread-compatible. The store must outlive it.
 class SerialView {
  public:
-  explicit SerialView(Store* store) : store_(store) {}
+  SerialView(Store* store, DigestKeeper digests)
+      : store_(store), digests_(std::move(digests)) {}
 
   Overlay& overlay() { return overlay_; }
   const Overlay& overlay() const { return overlay_; }
+  // To be told of every row and entry that the overlay is given.
+  DigestKeeper& digests() { return digests_; }
+  const DigestKeeper& digests() const { return digests_; }
 
   // The value under a whole store key.
   absl::StatusOr<std::optional<std::string>> Read(std::string_view key) const;
+
+  // The same in the store, without what the group has done.
+  absl::StatusOr<std::optional<std::string>> ReadStored(
+      std::string_view key) const;
 
   // The row under a row key; nullopt if there is none.
   absl::StatusOr<std::optional<CurrentRow>> ReadRow(
@@ -64,6 +73,7 @@ class SerialView {
  private:
   Store* const store_;
   Overlay overlay_;
+  DigestKeeper digests_;
 };
 
 // Decodes what is stored under a row's key.

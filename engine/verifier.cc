@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/coding.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "dovetail/digest.h"
 #include "engine/row_format.h"
 
 namespace dovetail {
@@ -22,17 +22,6 @@ uint64_t EntryHash(const std::string& prefix, std::string_view key) {
 
 }  // namespace
 
-void EntrySum::Add(std::string_view key, std::string_view value) {
-  std::string bytes;
-  bytes.reserve(key.size() + value.size() + 5);
-  AppendVarint(key.size(), &bytes);
-  bytes.append(key).append(value);
-  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
-  ++count;
-  low += hash.low64;
-  high += hash.high64 + (low < hash.low64 ? 1 : 0);  // With the carry.
-}
-
 Verifier::Verifier(const internal::PublishedState& state,
                    const VerifyOptions& options)
     : state_(state), options_(options) {
@@ -42,40 +31,67 @@ Verifier::Verifier(const internal::PublishedState& state,
 
 absl::StatusOr<VerifyReport> Verifier::Run() {
   report_.sequence = state_.sequence;
-  for (const TableState& table : state_.schema->tables()) {
+  ASSIGN_OR_RETURN(const StoredDigests digests,
+                   ReadDigests(*state_.store, read_, *state_.schema));
+  const std::vector<TableState>& tables = state_.schema->tables();
+  for (size_t t = 0; t < tables.size(); ++t) {
+    const TableState& table = tables[t];
     // What is being built or disabled does not follow from the rows.
     std::vector<int> indexes;
     for (int i = 0; i < static_cast<int>(table.indexes.size()); ++i) {
-      if (table.state(i) == v1::INDEX_READABLE ||
-          table.state(i) == v1::INDEX_HIDDEN) {
-        indexes.push_back(i);
-      }
+      if (table.Follows(static_cast<size_t>(i))) indexes.push_back(i);
     }
-    RETURN_IF_ERROR(VerifyTable(table, indexes));
+    ASSIGN_OR_RETURN(const Sums sums, VerifyTable(table, indexes));
+    if (digests.empty()) continue;
+    const v1::CatalogTable& stored =
+        state_.schema->catalog().tables(static_cast<int>(t));
+    CompareDigest(table, -1, stored.rows().number(), *digests[t][0], sums.rows);
+    for (size_t k = 0; k < indexes.size(); ++k) {
+      const size_t i = static_cast<size_t>(indexes[k]);
+      CompareDigest(table, indexes[k], table.indexes[i].space().number(),
+                    *digests[t][1 + i], sums.indexes[k].entries);
+    }
   }
   return std::move(report_);
 }
 
+void Verifier::CompareDigest(const TableState& table, int index, uint32_t space,
+                             const SpaceSum& kept, const SpaceSum& found) {
+  if (kept == found) return;
+  digest_differences_[space] = kept - found;
+  Finding finding;
+  finding.kind = Finding::Kind::kWrongDigest;
+  finding.table = table.name();
+  if (index >= 0) finding.index = table.indexes[index].name();
+  finding.detail =
+      absl::StrCat("digest=", DigestText(kept.sum), " of count=", kept.count,
+                   " but there is digest=", DigestText(found.sum),
+                   " of count=", found.count);
+  Report(std::move(finding));
+}
+
 absl::StatusOr<std::optional<Finding>> Verifier::FirstDifference(
     const TableState& table, int index) {
-  RETURN_IF_ERROR(VerifyTable(table, {index}));
+  RETURN_IF_ERROR(VerifyTable(table, {index}).status());
   if (report_.clean()) return std::optional<Finding>();
   return report_.findings.front();
 }
 
-absl::Status Verifier::VerifyTable(const TableState& table,
-                                   const std::vector<int>& indexes) {
-  std::vector<Sums> sums(indexes.size());
+absl::StatusOr<Verifier::Sums> Verifier::VerifyTable(
+    const TableState& table, const std::vector<int>& indexes) {
+  Sums sums;
+  sums.indexes.resize(indexes.size());
   RETURN_IF_ERROR(SumRows(table, indexes, &sums));
   std::vector<int> differ;
   for (size_t i = 0; i < indexes.size(); ++i) {
-    RETURN_IF_ERROR(SumEntries(table, indexes[i], &sums[i]));
-    if (!(sums[i].rows == sums[i].entries)) differ.push_back(indexes[i]);
+    IndexSums& index = sums.indexes[i];
+    RETURN_IF_ERROR(SumEntries(table, indexes[i], &index.entries));
+    if (!(index.implied == index.entries)) differ.push_back(indexes[i]);
   }
-  if (differ.empty()) return absl::OkStatus();
+  if (differ.empty()) return sums;
   RETURN_IF_ERROR(NameMissing(table, differ));
   for (const int i : differ) RETURN_IF_ERROR(NameDangling(table, i));
-  return absl::OkStatus();
+  return sums;
 }
 
 std::unique_ptr<StoreIterator> Verifier::Iterate(const std::string& prefix) {
@@ -85,8 +101,12 @@ std::unique_ptr<StoreIterator> Verifier::Iterate(const std::string& prefix) {
 }
 
 absl::Status Verifier::SumRows(const TableState& table,
-                               const std::vector<int>& indexes,
-                               std::vector<Sums>* sums) {
+                               const std::vector<int>& indexes, Sums* sums) {
+  const SpaceHasher rows(table.name(), {});
+  std::vector<SpaceHasher> hashers;
+  for (const int i : indexes) {
+    hashers.emplace_back(table.name(), table.indexes[i].name());
+  }
   EncodedRow row;
   std::string key;
   std::string value;
@@ -94,31 +114,33 @@ absl::Status Verifier::SumRows(const TableState& table,
   for (; it->Valid() && it->key().starts_with(table.rows_prefix); it->Next()) {
     ++report_.rows;
     RETURN_IF_ERROR(Step(table.name(), {}));
-    if (!Encode(table, it->key().substr(table.rows_prefix.size()), it->value(),
-                /*silent=*/false, &row)) {
-      continue;
-    }
+    const std::string_view row_key = it->key().substr(table.rows_prefix.size());
+    // Of one that does not parse, nothing: its digest will differ.
+    const absl::StatusOr<StoredRow> stored = DecodeRow(it->value());
+    if (stored.ok()) sums->rows += rows.Of(row_key, stored->record);
+    if (!Encode(table, row_key, it->value(), /*silent=*/false, &row)) continue;
     for (size_t i = 0; i < indexes.size(); ++i) {
       const IndexDefinition& index = table.compiled->indexes()[indexes[i]];
       if (!index.HasEntry(row.fields)) continue;
       key.clear();
       value.clear();
       RETURN_IF_ERROR(index.EncodeEntry(row, &key, &value));
-      (*sums)[i].rows.Add(key, value);
+      sums->indexes[i].implied += hashers[i].Of(key, value);
     }
   }
   return it->status();
 }
 
 absl::Status Verifier::SumEntries(const TableState& table, int index,
-                                  Sums* sums) {
+                                  SpaceSum* sum) {
+  const std::string& name = table.compiled->indexes()[index].name();
+  const SpaceHasher hasher(table.name(), name);
   const std::string& prefix = table.entry_prefixes[index];
   const auto it = Iterate(prefix);
   for (; it->Valid() && it->key().starts_with(prefix); it->Next()) {
     ++report_.entries;
-    RETURN_IF_ERROR(
-        Step(table.name(), table.compiled->indexes()[index].name()));
-    sums->entries.Add(it->key().substr(prefix.size()), it->value());
+    RETURN_IF_ERROR(Step(table.name(), name));
+    *sum += hasher.Of(it->key().substr(prefix.size()), it->value());
   }
   return it->status();
 }
@@ -281,6 +303,9 @@ void Verifier::Report(Finding finding) {
     case Finding::Kind::kWrongRow:
       ++report_.wrong_rows;
       break;
+    case Finding::Kind::kWrongDigest:
+      ++report_.wrong_digests;
+      break;
   }
   if (options_.on_finding) options_.on_finding(finding);
   if (report_.findings.size() < options_.findings_max) {
@@ -304,7 +329,8 @@ std::string VerifyReport::Summary() const {
   return absl::StrCat("rows=", rows, " entries=", entries, " missing=", missing,
                       " dangling=", dangling, " wrong_entries=", wrong_entries,
                       " duplicate_unique=", duplicate_unique,
-                      " wrong_rows=", wrong_rows);
+                      " wrong_rows=", wrong_rows,
+                      " wrong_digests=", wrong_digests);
 }
 
 }  // namespace dovetail

@@ -8,6 +8,9 @@
 // sums and counts mean equal sets (up to hash collisions by chance, 2^-128
 // each; this is no defence against a forger). Second pass, only over indexes
 // whose sums differ: point reads that name each difference.
+//
+// The sums are those of digests, so what the first pass has found is compared
+// with what the commits have kept, too, if they keep any.
 
 #pragma once
 
@@ -22,19 +25,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dovetail/verify.h"
+#include "engine/digest_keeper.h"
 #include "engine/published_state.h"
+#include "engine/space_sum.h"
 
 namespace dovetail {
-
-// What an index should and does hold, as sums.
-struct EntrySum {
-  uint64_t count = 0;
-  uint64_t low = 0;
-  uint64_t high = 0;
-
-  void Add(std::string_view key, std::string_view value);
-  friend bool operator==(const EntrySum&, const EntrySum&) = default;
-};
 
 // One run on one state. Thread-compatible. State and options must outlive it.
 class Verifier {
@@ -45,22 +40,31 @@ class Verifier {
   // keeps the store from being read at all.
   absl::StatusOr<VerifyReport> Run();
 
+  // What Run has found of each space whose digest is wrong: how much more the
+  // digest says than there is.
+  const SpaceSums& digest_differences() const { return digest_differences_; }
+
   // Of one index alone; nullopt if its entries follow from the rows.
   absl::StatusOr<std::optional<Finding>> FirstDifference(
       const TableState& table, int index);
 
  private:
+  struct IndexSums {
+    SpaceSum implied;  // By the rows.
+    SpaceSum entries;  // What is there.
+  };
   struct Sums {
-    EntrySum rows;     // What the rows imply.
-    EntrySum entries;  // What is there.
+    SpaceSum rows;
+    std::vector<IndexSums> indexes;  // One for each of those asked for.
   };
 
-  absl::Status VerifyTable(const TableState& table,
-                           const std::vector<int>& indexes);
-  // `sums` has one element for each of `indexes`.
+  absl::StatusOr<Sums> VerifyTable(const TableState& table,
+                                   const std::vector<int>& indexes);
   absl::Status SumRows(const TableState& table, const std::vector<int>& indexes,
-                       std::vector<Sums>* sums);
-  absl::Status SumEntries(const TableState& table, int index, Sums* sums);
+                       Sums* sums);
+  absl::Status SumEntries(const TableState& table, int index, SpaceSum* sum);
+  void CompareDigest(const TableState& table, int index, uint32_t space,
+                     const SpaceSum& kept, const SpaceSum& found);
   absl::Status NameMissing(const TableState& table,
                            const std::vector<int>& indexes);
   absl::Status NameDangling(const TableState& table, int index);
@@ -83,6 +87,7 @@ class Verifier {
   // Hashes of entries already reported from the row's side. Bounded by the
   // damage, 8 bytes each.
   absl::flat_hash_set<uint64_t> reported_;
+  SpaceSums digest_differences_;
 };
 
 }  // namespace dovetail

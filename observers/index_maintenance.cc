@@ -89,11 +89,12 @@ absl::Status IndexMaintenance::Maintain(EntrySink& sink,
     }
     if (!indexes[i].unique()) {
       if (before.present && !same_key) {
-        sink.DeleteEntry(i, std::move(before.key));
+        sink.DeleteEntry(i, std::move(before.key), before.value);
       }
       if (after.present) {
-        RETURN_IF_ERROR(
-            sink.PutEntry(i, std::move(after.key), std::move(after.value)));
+        RETURN_IF_ERROR(sink.PutEntry(i, std::move(after.key),
+                                      std::move(after.value),
+                                      same_key ? &before.value : nullptr));
       }
       continue;
     }
@@ -112,14 +113,15 @@ absl::Status IndexMaintenance::Maintain(EntrySink& sink,
 absl::Status IndexMaintenance::PutUnique(EntrySink& sink, size_t index,
                                          std::string key, std::string value,
                                          std::string_view added_by) {
-  ASSIGN_OR_RETURN(std::optional<std::string> owner, sink.ReadEntry(key));
+  ASSIGN_OR_RETURN(const std::optional<std::string> owner, sink.ReadEntry(key));
   if (owner.has_value()) {
     Contested& contested = contested_[key];
     if (contested.what.empty()) contested.what = Describe(sink, index, key);
     contested.added_by = std::string(added_by);
-    contested.displaced.push_back({*std::move(owner)});
+    contested.displaced.push_back({*owner});
   }
-  return sink.PutEntry(index, std::move(key), std::move(value));
+  return sink.PutEntry(index, std::move(key), std::move(value),
+                       owner.has_value() ? &*owner : nullptr);
 }
 
 bool IndexMaintenance::IsDisplaced(ContestedMap::const_iterator contested,
@@ -143,7 +145,7 @@ absl::Status IndexMaintenance::DeleteUnique(EntrySink& sink, size_t index,
     }
   }
   if (contested == contested_.end()) {
-    sink.DeleteEntry(index, std::move(key));
+    sink.DeleteEntry(index, std::move(key), value);
     return absl::OkStatus();
   }
   // The row gives up a value that others claim too: take back its note, or,
@@ -157,7 +159,7 @@ absl::Status IndexMaintenance::DeleteUnique(EntrySink& sink, size_t index,
   } else {
     std::string next = std::move(displaced.back().value);
     displaced.pop_back();
-    RETURN_IF_ERROR(sink.PutEntry(index, key, std::move(next)));
+    RETURN_IF_ERROR(sink.PutEntry(index, key, std::move(next), &value));
   }
   if (displaced.empty()) contested_.erase(contested);
   return absl::OkStatus();

@@ -28,6 +28,7 @@
 #include "absl/status/statusor.h"
 #include "dovetail/change_feed.h"
 #include "dovetail/checkpoint.h"
+#include "dovetail/digest.h"
 #include "dovetail/environment.h"
 #include "dovetail/file_system.h"
 #include "dovetail/index_admin.h"
@@ -46,6 +47,7 @@ class AsyncEngine;  // See async.h.
 struct AsyncOptions;
 namespace internal {
 class AsyncCore;
+class PendingTamper;
 }  // namespace internal
 
 struct Options {
@@ -77,6 +79,15 @@ struct Options {
   // built while it is in use. Off: such a schema is refused.
   bool add_indexes = false;
 
+  // Keep digests, and exact counts of rows and entries, in a database that
+  // Open creates; see digest.h. One that exists stays as it is:
+  // Engine::EnableDigests and DisableDigests change it.
+  bool digests = true;
+  // Before each commit, derive from the rows it changes, by other code than
+  // index maintenance, which entries must change, and refuse with kInternal
+  // what differs. Several times slower writes: for tests, and for a doubt.
+  bool cross_check = false;
+
   // Called by priority; see observer.h. Owned by the engine.
   std::vector<std::shared_ptr<Observer>> observers = {};
 
@@ -84,6 +95,9 @@ struct Options {
   Clock* clock = nullptr;
   RandomSource* random = nullptr;
   FileSystem* file_system = nullptr;
+
+  // For the tests of the engine itself: damages what a request leaves.
+  std::shared_ptr<internal::PendingTamper> tamper = nullptr;
 };
 
 struct WriteOptions {
@@ -165,6 +179,8 @@ class Engine {
   //                       read-only engine
   //   ResourceExhausted   the request is over a limit
   //   Unavailable         the store is behind on compaction; retry
+  //   Internal            Options::cross_check found entries that do not
+  //                       follow from the rows
   //   the observer's own code for a veto
   absl::StatusOr<Commit> Write(const WriteOptions& options, WriteBatch batch);
 
@@ -200,6 +216,17 @@ class Engine {
   // Verifies, then settles each finding in a commit of its own kind, looking
   // at the row again under the commit order: safe beside writers.
   absl::StatusOr<RepairReport> Repair(const RepairOptions& options);
+
+  // The digests as the newest commit left them; the cost is that of a few
+  // point reads. FailedPrecondition if the database keeps none.
+  absl::StatusOr<DigestReport> Digest();
+  // Makes the database keep digests from now on and for good: reads all of it
+  // once, on a snapshot, while writers go on. AlreadyExists if it keeps them,
+  // FailedPrecondition while another call is at it, DataLoss if a row does not
+  // parse.
+  absl::Status EnableDigests();
+  // FailedPrecondition if it keeps none.
+  absl::Status DisableDigests();
 
   // Adds an index and returns while it is being built; see index_admin.h.
   //   AlreadyExists      the table has one of that name

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ struct IndexStats {
   std::string table;
   std::string index;  // Empty: the rows themselves.
   IndexState state = IndexState::kReadable;
+  // Rows or entries there are, exactly; of an index that is being built, those
+  // the build has come to. Absent if the database keeps no digests, and of an
+  // index that is disabled.
+  std::optional<uint64_t> entries = std::nullopt;
   uint64_t bytes_on_disk = 0;    // Approximate.
   uint64_t entries_written = 0;  // Since open.
   uint64_t entries_deleted = 0;
@@ -40,6 +45,9 @@ struct StoreStats {
   // By which levels are over their size: what compaction has yet to move.
   uint64_t compaction_pending_bytes = 0;
   uint64_t memory_bytes = 0;  // Block cache and write buffers, as in use.
+  // Of it the write buffers, the one being moved to a table included. At
+  // Options::write_buffer_bytes a buffer is full.
+  uint64_t write_buffer_bytes = 0;
 };
 
 struct ObserverStats {

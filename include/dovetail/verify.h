@@ -1,7 +1,8 @@
 // Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
 //
 // Verify and repair: does every row have exactly its entries, and every entry
-// its row?
+// its row? And, if the database keeps digests, is everything there that was
+// ever committed, byte for byte?
 
 #pragma once
 
@@ -23,10 +24,12 @@ struct Finding {
                        // rows contradict each other.
     kWrongRow,         // A row that does not parse, or whose key is not the
                        // key of its record. Not repairable from entries.
+    kWrongDigest,      // Rows or entries differ from what commits left there,
+                       // as the digest has it: changed, lost, or brought back.
   };
   Kind kind;
   std::string table;
-  std::string index;      // Empty for kWrongRow.
+  std::string index;      // Empty for kWrongRow, and for the digest of rows.
   std::string entry_key;  // Encoded, without the space prefix.
   std::string row_key;    // Encoded, without the space prefix.
   std::string detail;     // In words.
@@ -61,10 +64,12 @@ struct VerifyReport {
   uint64_t wrong_entries = 0;
   uint64_t duplicate_unique = 0;
   uint64_t wrong_rows = 0;
+  uint64_t wrong_digests = 0;  // Tables and indexes; 0 if none are kept.
   std::vector<Finding> findings;
 
   bool clean() const {
-    return missing + dangling + wrong_entries + duplicate_unique + wrong_rows ==
+    return missing + dangling + wrong_entries + duplicate_unique + wrong_rows +
+               wrong_digests ==
            0;
   }
   // One line: "rows=3 entries=6 missing=0 dangling=0 ...".
@@ -83,6 +88,9 @@ struct RepairReport {
   uint64_t entries_removed = 0;
   // Findings that a writer had settled by the time repair looked again.
   uint64_t already_right = 0;
+  // Digests that were set to what is there now. A row that was lost or changed
+  // on disk does not come back by it: copy the database away before.
+  uint64_t digests_set = 0;
   // kDuplicateUnique and kWrongRow: for a person to decide.
   uint64_t not_repairable = 0;
 };

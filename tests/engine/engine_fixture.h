@@ -1,7 +1,7 @@
 // Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
 //
 // An engine over the seller-order preset on a real LevelDB in a directory of
-// its own. Ends every test with a verify.
+// its own, with each commit cross-checked. Ends every test with a verify.
 
 #pragma once
 
@@ -55,7 +55,10 @@ inline std::vector<std::string> Ids(const std::vector<Row>& rows) {
 
 class EngineTest : public ::testing::Test {
  protected:
-  EngineTest() { schema_.Add(presets::SellerOrders("orders")); }
+  EngineTest() {
+    schema_.Add(presets::SellerOrders("orders"));
+    options_.cross_check = true;
+  }
 
   void TearDown() override {
     if (engine_ == nullptr) return;

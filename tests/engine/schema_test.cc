@@ -200,13 +200,13 @@ TEST_F(SchemaTest, AFormatOfAnotherReleaseIsRefused) {
     ASSERT_THAT((*store)->Get({}, CatalogKey(), &bytes), IsOk());
     v1::Catalog catalog;
     ASSERT_TRUE(catalog.ParseFromString(bytes));
-    catalog.set_format_version(2);
+    catalog.set_format_version(3);
     const auto batch = (*store)->NewBatch();
     batch->Put(CatalogKey(), catalog.SerializeAsString());
     ASSERT_THAT((*store)->Write(*batch, true), IsOk());
   }
   EXPECT_THAT(Engine::Open(dir_.Sub("db"), schema_),
-              StatusIs(StatusCode::kFailedPrecondition, "format=2 known=1"));
+              StatusIs(StatusCode::kFailedPrecondition, "format=3 known=1,2"));
 }
 
 TEST_F(SchemaTest, ADatabaseInUseIsRefused) {

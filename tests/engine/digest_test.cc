@@ -1,0 +1,448 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+//
+// Whether digests stay exact is asked of verify, which makes them anew from the
+// bytes on disk: here at chosen points, and in the core_model and surface_build
+// programs after random requests and builds. The fixture verifies at the end
+// of each test.
+
+#include "dovetail/digest.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "engine/keyspace.h"
+#include "engine/row_format.h"
+#include "engine/space_sum.h"
+#include "engine/storage/store.h"
+#include "tests/engine/engine_fixture.h"
+
+namespace dovetail::test {
+namespace {
+
+using ::absl::StatusCode;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// The bytes that docs/format.md hashes in its example, and XXH3 of 128 bits
+// over them as its reference library gives it.
+TEST(SpaceHasherTest, HashesTheFramedNamesThenTheKeyThenTheRecord) {
+  EXPECT_EQ(DigestText(SpaceHasher("orders", "").Of("k", "abc").sum),
+            "4c5164cd3e8df0289c4d7cfd84376117");
+  EXPECT_EQ(DigestText(SpaceHasher("orders", "by_id").Of("k", "").sum),
+            "1d78425aa5fc19e854d8441b57f94c92");
+}
+
+TEST(SpaceHasherTest, PartsDoNotRunTogether) {
+  const absl::uint128 sum = SpaceHasher("ab", "c").Of("d", "e").sum;
+  EXPECT_NE(sum, SpaceHasher("a", "bc").Of("d", "e").sum);
+  EXPECT_NE(sum, SpaceHasher("ab", "").Of("cd", "e").sum);
+  EXPECT_NE(sum, SpaceHasher("ab", "c").Of("de", "").sum);
+  EXPECT_NE(sum, SpaceHasher("ab", "c").Of("", "de").sum);
+}
+
+// Large ones are hashed piece by piece: the same hash.
+TEST(SpaceHasherTest, ALargeRecordHashesTheSameWay) {
+  EXPECT_EQ(
+      DigestText(
+          SpaceHasher("orders", "").Of("k", std::string(100'000, 'x')).sum),
+      "2f81621402c9e0c9af1b4b4370548cd8");
+}
+
+class DigestTest : public EngineTest {
+ protected:
+  std::vector<SpaceDigest> Digests() {
+    const auto report = engine().Digest();
+    EXPECT_THAT(report, IsOk());
+    return report.ok() ? report->spaces : std::vector<SpaceDigest>();
+  }
+  std::vector<uint64_t> Counts() {
+    std::vector<uint64_t> counts;
+    for (const SpaceDigest& space : Digests()) counts.push_back(space.count);
+    return counts;
+  }
+  VerifyReport Verify() {
+    auto report = engine().Verify({});
+    EXPECT_THAT(report, IsOk());
+    return report.ok() ? *std::move(report) : VerifyReport();
+  }
+  // Closes the engine, changes its store, and opens it again.
+  void Damage(const std::function<void(Store&, StoreBatch&)>& change) {
+    ASSERT_THAT(engine().Close(), IsOk());
+    engine_.reset();
+    {
+      LevelDbStoreOptions options;
+      options.file_system = FileSystem::Posix();
+      StoreOpenReport report;
+      auto store = OpenLevelDbStore(dir_.Sub("db"), options, &report);
+      ASSERT_THAT(store, IsOk());
+      const auto batch = (*store)->NewBatch();
+      change(**store, *batch);
+      ASSERT_THAT((*store)->Write(*batch, true), IsOk());
+    }
+    Open();
+  }
+  static std::string FirstKey(Store& store, int space) {
+    const std::string prefix = SpacePrefix(SpaceId(space));
+    const auto it = store.NewIterator({});
+    it->Seek(prefix);
+    EXPECT_TRUE(it->Valid() && it->key().starts_with(prefix));
+    return std::string(it->key());
+  }
+  void Load(int begin, int end) {
+    WriteBatch batch;
+    for (int i = begin; i < end; ++i) {
+      v1::Order order = MakeOrder(absl::StrCat("o", i), "s", i);
+      order.set_note(absl::StrCat("n", i));
+      batch.Put("orders", Bytes(order));
+    }
+    ASSERT_THAT(engine().Write({}, std::move(batch)), IsOk());
+  }
+};
+
+TEST_F(DigestTest, ANewDatabaseKeepsThemFromNothingOn) {
+  EXPECT_THAT(Digests(),
+              ElementsAre(SpaceDigest{"orders", "", 0, 0},
+                          SpaceDigest{"orders", "by_status", 0, 0},
+                          SpaceDigest{"orders", "by_order_id", 0, 0}));
+}
+
+TEST_F(DigestTest, EqualContentHasEqualDigestsHoweverItCameAbout) {
+  Load(0, 20);
+  ASSERT_THAT(SetStatus("o3", v1::SHIPPED), IsOk());
+  ASSERT_THAT(DeleteId("o7"), IsOk());
+  const std::vector<SpaceDigest> one = Digests();
+  EXPECT_THAT(Counts(), ElementsAre(19, 19, 19));
+
+  auto other = Engine::Open(dir_.Sub("other"), schema_);
+  ASSERT_THAT(other, IsOk());
+  for (int i = 19; i >= 0; --i) {
+    if (i == 7) continue;
+    v1::Order order = MakeOrder(absl::StrCat("o", i), "s", i,
+                                i == 3 ? v1::SHIPPED : v1::CREATED);
+    order.set_note(absl::StrCat("n", i));
+    ASSERT_THAT((*other)->Write({}, WriteBatch().Put("orders", Bytes(order))),
+                IsOk());
+  }
+  const auto report = (*other)->Digest();
+  ASSERT_THAT(report, IsOk());
+  EXPECT_EQ(report->spaces, one);
+}
+
+TEST_F(DigestTest, OneOtherByteIsAnotherDigest) {
+  Load(0, 3);
+  const std::vector<SpaceDigest> before = Digests();
+  v1::Order order = MakeOrder("o1", "s", 1);
+  order.set_note("N1");
+  ASSERT_THAT(Put(order), IsOk());
+  const std::vector<SpaceDigest> after = Digests();
+  EXPECT_NE(after[0], before[0]);
+  EXPECT_EQ(after[1], before[1]);  // No index reads the note.
+  EXPECT_EQ(after[2], before[2]);
+}
+
+TEST_F(DigestTest, WritingTheSameAgainChangesNothing) {
+  Load(0, 3);
+  const std::vector<SpaceDigest> before = Digests();
+  Load(0, 3);
+  EXPECT_EQ(Digests(), before);
+}
+
+// Both requests may run in one group; the refused one leaves no trace.
+TEST_F(DigestTest, ARefusedRequestIsTakenBack) {
+  Load(0, 3);
+  const std::vector<SpaceDigest> before = Digests();
+  WriteBatch batch;
+  batch.Put("orders", Bytes(MakeOrder("o9", "s", 9)));
+  batch.Delete("orders", RowRef::By("by_order_id", {"o1"}));
+  batch.Insert("orders", Bytes(MakeOrder("o0", "s", 0)));
+  EXPECT_THAT(engine().Write({}, std::move(batch)),
+              StatusIs(StatusCode::kAlreadyExists));
+  EXPECT_EQ(Digests(), before);
+}
+
+TEST_F(DigestTest, TheyOutliveTheEngine) {
+  Load(0, 10);
+  const std::vector<SpaceDigest> before = Digests();
+  Open();
+  EXPECT_EQ(Digests(), before);
+  Load(10, 11);
+  EXPECT_THAT(Counts(), ElementsAre(11, 11, 11));
+}
+
+TEST_F(DigestTest, StatisticsHaveTheCounts) {
+  Load(0, 10);
+  const auto stats = engine().GetStats();
+  ASSERT_THAT(stats, IsOk());
+  ASSERT_EQ(stats->indexes.size(), 3u);
+  for (const IndexStats& index : stats->indexes) EXPECT_EQ(index.entries, 10u);
+  EXPECT_GT(stats->levels.write_buffer_bytes, 0u);
+  EXPECT_LE(stats->levels.write_buffer_bytes, stats->levels.memory_bytes);
+}
+
+// Writers change rows before and behind the place of the build: entries there
+// count from when the build has come to them, each once.
+TEST_F(DigestTest, ABuildAmongWritersIsSummedExactly) {
+  options_.background_work = false;
+  Load(0, 1000);
+  ASSERT_THAT(
+      engine().AddIndex("orders", ValueIndex("by_note", {Field("note")})),
+      IsOk());
+  int step = 0;
+  const auto write = [&](const BuildProgress&) {
+    for (int i = step % 7; i < 1000; i += 97) {
+      v1::Order order = MakeOrder(absl::StrCat("o", i), "s", i);
+      order.set_note(absl::StrCat("step", step));
+      EXPECT_THAT(Put(order), IsOk());
+      EXPECT_THAT(DeleteId(absl::StrCat("o", i + 1)), IsOk());
+      EXPECT_THAT(Put(MakeOrder(absl::StrCat("p", step, "-", i), "s", i)),
+                  IsOk());
+    }
+    ++step;
+    if (step == 3) return false;  // Stopped, to be resumed by another engine.
+    return true;
+  };
+  BuildOptions slow;
+  slow.progress = write;
+  slow.rows_per_second_max = 2000;  // 200 rows a step at most.
+  EXPECT_THAT(engine().BuildIndex("orders", "by_note", slow),
+              StatusIs(StatusCode::kCancelled));
+  EXPECT_EQ(Digests().size(), 3u);  // It does not follow from the rows yet.
+  Open();
+  ASSERT_THAT(engine().BuildIndex("orders", "by_note", slow), IsOk());
+  EXPECT_GE(step, 5);
+  const std::vector<SpaceDigest> digests = Digests();
+  ASSERT_EQ(digests.size(), 4u);
+  EXPECT_EQ(digests[3].index, "by_note");
+  EXPECT_EQ(digests[3].count, digests[0].count);
+  EXPECT_TRUE(Verify().clean()) << Verify().Summary();
+}
+
+// The same rows, but values that two of them share: the build ends in vain, and
+// the next one, once they differ, begins from nothing.
+TEST_F(DigestTest, AUniqueBuildAmongDuplicatesIsSummedExactly) {
+  options_.background_work = false;
+  Load(0, 500);
+  v1::Order twin = MakeOrder("twin", "s", 1);
+  twin.set_note("n400");
+  ASSERT_THAT(Put(twin), IsOk());
+  ASSERT_THAT(engine().AddIndex("orders", UniqueIndex("note", {Field("note")})),
+              IsOk());
+  int step = 0;
+  BuildOptions options;
+  options.progress = [&](const BuildProgress&) {
+    // Takes over the value of an order that gives it up in the same request.
+    WriteBatch batch;
+    v1::Order taker = MakeOrder(absl::StrCat("taker", step), "s", 499 - step);
+    taker.set_note(absl::StrCat("n", step * 50));
+    batch.Put("orders", Bytes(taker));
+    batch.Delete("orders",
+                 RowRef::By("by_order_id", {absl::StrCat("o", step * 50)}));
+    EXPECT_THAT(engine().Write({}, std::move(batch)), IsOk());
+    ++step;
+    return true;
+  };
+  const auto failed = engine().BuildIndex("orders", "note", options);
+  ASSERT_THAT(failed, IsOk());
+  EXPECT_EQ(failed->state, IndexState::kDisabled);
+  EXPECT_EQ(Digests().size(), 3u);
+  EXPECT_TRUE(Verify().clean()) << Verify().Summary();
+
+  ASSERT_THAT(DeleteId("twin"), IsOk());
+  const auto built = engine().BuildIndex("orders", "note", options);
+  ASSERT_THAT(built, IsOk());
+  EXPECT_EQ(built->state, IndexState::kReadable);
+  EXPECT_EQ(Digests().size(), 4u);
+  EXPECT_TRUE(Verify().clean()) << Verify().Summary();
+  ASSERT_THAT(engine().DropIndex("orders", "note"), IsOk());
+  EXPECT_EQ(Digests().size(), 3u);
+}
+
+TEST_F(DigestTest, ATableThatIsAddedBeginsEmpty) {
+  Load(0, 3);
+  schema_.Add(presets::SellerOrders("more"));
+  Open();
+  EXPECT_THAT(Counts(), ElementsAre(3, 3, 3, 0, 0, 0));
+}
+
+// Rows and entries agree with each other, and yet something is gone.
+TEST_F(DigestTest, ALostRowIsNoticedAlthoughItsEntriesAreGoneToo) {
+  Load(0, 1);
+  Damage([](Store& store, StoreBatch& batch) {
+    for (const int space : {1, 2, 3}) batch.Delete(FirstKey(store, space));
+  });
+  const VerifyReport report = Verify();
+  EXPECT_EQ(report.wrong_digests, 3u);
+  EXPECT_EQ(report.missing + report.dangling + report.wrong_rows, 0u);
+  ASSERT_EQ(report.findings.size(), 3u);
+  EXPECT_EQ(report.findings[0].kind, Finding::Kind::kWrongDigest);
+  EXPECT_EQ(report.findings[1].index, "by_status");
+  EXPECT_THAT(report.findings[0].detail, HasSubstr("of count=1 but there is"));
+  EXPECT_THAT(report.Summary(), HasSubstr("wrong_digests=3"));
+
+  const auto repaired = engine().Repair({});
+  ASSERT_THAT(repaired, IsOk());
+  EXPECT_EQ(repaired->digests_set, 3u);
+  EXPECT_TRUE(Verify().clean());
+  EXPECT_THAT(Counts(), ElementsAre(0, 0, 0));
+}
+
+TEST_F(DigestTest, AChangedRowIsNoticedAlthoughNoIndexReadsTheField) {
+  Load(0, 2);
+  Damage([](Store& store, StoreBatch& batch) {
+    const std::string key = FirstKey(store, 1);
+    std::string value;
+    ASSERT_THAT(store.Get({}, key, &value), IsOk());
+    value.replace(value.find("n1"), 2, "N1");
+    batch.Put(key, value);
+  });
+  EXPECT_EQ(Verify().wrong_digests, 1u);
+  ASSERT_THAT(engine().Repair({}), IsOk());
+}
+
+// The digest was right all along: repair puts the entry back to it.
+TEST_F(DigestTest, ALostEntryIsPutBackToItsDigest) {
+  Load(0, 5);
+  const std::vector<SpaceDigest> before = Digests();
+  Damage([](Store& store, StoreBatch& batch) {
+    batch.Delete(FirstKey(store, 2));
+  });
+  EXPECT_EQ(Verify().wrong_digests, 1u);
+  const auto repaired = engine().Repair({});
+  ASSERT_THAT(repaired, IsOk());
+  EXPECT_EQ(repaired->entries_added, 1u);
+  EXPECT_TRUE(Verify().clean());
+  EXPECT_EQ(Digests(), before);
+}
+
+TEST_F(DigestTest, ADatabaseWithoutThemIsOfTheFirstFormat) {
+  options_.digests = false;
+  Load(0, 3);
+  EXPECT_THAT(engine().Digest(),
+              StatusIs(StatusCode::kFailedPrecondition, "no digests"));
+  EXPECT_THAT(engine().DisableDigests(),
+              StatusIs(StatusCode::kFailedPrecondition));
+  EXPECT_EQ(engine().GetStats()->indexes[0].entries, std::nullopt);
+  options_.digests = true;  // Of a database that is there it says nothing.
+  Open();
+  EXPECT_THAT(engine().Digest(), StatusIs(StatusCode::kFailedPrecondition));
+}
+
+TEST_F(DigestTest, TheyAreTurnedOnWhileWritersGoOn) {
+  options_.digests = false;
+  Load(0, 2000);
+  std::atomic<bool> stop{false};
+  std::atomic<int> written{0};
+  std::thread writer([&] {
+    for (int i = 0; !stop; ++i) {
+      EXPECT_THAT(Put(MakeOrder(absl::StrCat("w", i % 50), "s", i)), IsOk());
+      EXPECT_THAT(DeleteId(absl::StrCat("o", i % 2000)), IsOk());
+      ++written;
+    }
+  });
+  while (written < 10) std::this_thread::yield();
+  EXPECT_THAT(engine().EnableDigests(), IsOk());
+  const int then = written;
+  while (written < then + 10) std::this_thread::yield();
+  stop = true;
+  writer.join();
+  EXPECT_TRUE(Verify().clean()) << Verify().Summary();
+  EXPECT_EQ(Counts()[0], Verify().rows);
+  EXPECT_THAT(engine().EnableDigests(), StatusIs(StatusCode::kAlreadyExists));
+
+  ASSERT_THAT(engine().DisableDigests(), IsOk());
+  ASSERT_THAT(Put(MakeOrder("last", "s", 1)), IsOk());
+  Open();
+  ASSERT_THAT(engine().EnableDigests(), IsOk());
+  EXPECT_EQ(Counts()[0], Verify().rows);
+}
+
+TEST_F(DigestTest, TheyAreTurnedOnInTheMiddleOfABuild) {
+  options_.digests = false;
+  options_.background_work = false;
+  Load(0, 1000);
+  ASSERT_THAT(
+      engine().AddIndex("orders", ValueIndex("by_note", {Field("note")})),
+      IsOk());
+  BuildOptions some;
+  some.progress = [](const BuildProgress&) { return false; };
+  EXPECT_THAT(engine().BuildIndex("orders", "by_note", some),
+              StatusIs(StatusCode::kCancelled));
+  // Entries of rows that the build has not come to do not count yet.
+  Load(500, 1200);
+  ASSERT_THAT(engine().EnableDigests(), IsOk());
+  ASSERT_THAT(engine().BuildIndex("orders", "by_note", {}), IsOk());
+  EXPECT_THAT(Counts(), ElementsAre(1200, 1200, 1200, 1200));
+}
+
+// The commit mark has room for a few tables; the others have values of their
+// own, which they leave and return to as they are changed.
+TEST_F(DigestTest, ManyTablesTakeTurns) {
+  for (const char* name : {"b", "c", "d", "e"}) {
+    schema_.Add(presets::SellerOrders(name));
+  }
+  const std::vector<std::string> tables = {"orders", "b", "c", "d", "e"};
+  for (int i = 0; i < 60; ++i) {
+    WriteBatch batch;
+    for (int k = 0; k <= i % 3; ++k) {
+      batch.Put(tables[(i * 7 + k) % 5],
+                Bytes(MakeOrder(absl::StrCat("o", i, "-", k), "s", i)));
+    }
+    ASSERT_THAT(engine().Write({}, std::move(batch)), IsOk());
+    if (i % 10 == 9) Open();
+    EXPECT_TRUE(Verify().clean()) << i << ": " << Verify().Summary();
+  }
+}
+
+TEST_F(DigestTest, AReadOnlyEngineShowsThem) {
+  Load(0, 3);
+  ASSERT_THAT(engine().Close(), IsOk());
+  options_.read_only = true;
+  Open();
+  EXPECT_THAT(Counts(), ElementsAre(3, 3, 3));
+  EXPECT_THAT(engine().DisableDigests(),
+              StatusIs(StatusCode::kFailedPrecondition));
+}
+
+TEST_F(DigestTest, BytesThatAreNoDigestsAreAnError) {
+  Load(0, 1);
+  ASSERT_THAT(engine().Close(), IsOk());
+  engine_.reset();
+  {
+    LevelDbStoreOptions options;
+    options.file_system = FileSystem::Posix();
+    StoreOpenReport report;
+    auto store = OpenLevelDbStore(dir_.Sub("db"), options, &report);
+    ASSERT_THAT(store, IsOk());
+    const auto batch = (*store)->NewBatch();
+    batch->Put(MarkKey(), EncodeMark({SequenceNumber{1}, {}, "\x01\x05short"}));
+    ASSERT_THAT((*store)->Write(*batch, true), IsOk());
+  }
+  EXPECT_THAT(Engine::Open(dir_.Sub("db"), schema_),
+              StatusIs(StatusCode::kDataLoss, "digests"));
+}
+
+TEST(DigestProtoTest, TheWriteLogsFormGoesBothWays) {
+  const SpaceDigest digest{"t", "i", 7, absl::MakeUint128(1, 2)};
+  EXPECT_THAT(FromProto(ToProto(digest)), IsOkAndHolds(digest));
+  v1::SpaceDigest bad = ToProto(digest);
+  bad.set_sum("short");
+  EXPECT_THAT(FromProto(bad),
+              StatusIs(StatusCode::kInvalidArgument, "16 bytes"));
+  EXPECT_EQ(DigestText(digest.sum), "00000000000000010000000000000002");
+}
+
+TEST(DigestProtoTest, TheTotalIsTheSumOfAllSpaces) {
+  DigestReport report;
+  report.spaces = {{"t", "", 1, 5}, {"t", "i", 1, absl::Uint128Max()}};
+  EXPECT_EQ(TotalDigest(report), 4);
+}
+
+}  // namespace
+}  // namespace dovetail::test
