@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "engine/column_filter.h"
+#include "engine/recorder.h"
 #include "engine/request_context.h"
 #include "engine/row_format.h"
 
@@ -64,7 +65,9 @@ absl::StatusOr<RequestEffects> RequestRunner::Run(
     const SchemaState& schema, std::vector<AdmittedMutation>& mutations,
     SequenceNumber sequence) {
   schema_ = &schema;
-  keep_changes_ = observers_keep_changes_ || !schema.feed_prefix().empty();
+  Recorder& recorder = *services_.recorder;
+  const bool records = recorder.wants_changes(schema);
+  keep_changes_ = observers_keep_changes_ || records;
   sequence_ = sequence;
   effects_ = RequestEffects();
   effects_.commit.sequence = sequence;
@@ -79,6 +82,7 @@ absl::StatusOr<RequestEffects> RequestRunner::Run(
   const size_t mark = view_->overlay().Mark();
   absl::Status status = RunMutations(mutations);
   if (status.ok()) status = RunBatchHooks();
+  if (status.ok() && records) status = recorder.Prepare(schema, &effects_);
   maintenance_.PostBatchMutateIndispensably(status);
   if (!status.ok()) {
     view_->overlay().RollBackTo(mark);
@@ -455,10 +459,13 @@ absl::Status RequestRunner::ApplyChange(const TableState& table,
     const auto own = [](std::optional<std::string_view> v) {
       return v.has_value() ? std::optional<std::string>(*v) : std::nullopt;
     };
-    effects_.changes.push_back({&table, std::string(change.old_key),
-                                std::string(change.new_key),
-                                own(change.old_record), own(change.new_record),
-                                std::string(added_by)});
+    OwnedChange& kept = effects_.changes.emplace_back(
+        OwnedChange{&table, std::string(change.old_key),
+                    std::string(change.new_key), own(change.old_record),
+                    own(change.new_record), "", std::string(added_by)});
+    if (old.has_value() && services_.recorder->on()) {
+      table.compiled->EncodeOldFields(old_row.fields, &kept.old_fields);
+    }
   }
   return absl::OkStatus();
 }

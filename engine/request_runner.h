@@ -28,6 +28,8 @@
 
 namespace dovetail {
 
+class Recorder;
+
 // A row change as hooks see it after the mutation has been applied.
 struct OwnedChange {
   const TableState* table;
@@ -35,6 +37,8 @@ struct OwnedChange {
   std::string new_key;
   std::optional<std::string> old_record;
   std::optional<std::string> new_record;
+  // Of the old record, what keys and indexes read; only for the write log.
+  std::string old_fields;
   std::string added_by;
 
   RowChange View() const;
@@ -43,9 +47,10 @@ struct OwnedChange {
 // What a request that ran leaves for after the commit.
 struct RequestEffects {
   Commit commit;
-  // Kept only if some observer's batch or post hook wants them, or the change
-  // feed does.
+  // Kept only if some observer's batch or post hook wants them, or the
+  // recorder does.
   std::vector<OwnedChange> changes;
+  std::string feed_record;  // Of the change feed, if it is on.
 };
 
 // Used by one thread at a time.
@@ -57,6 +62,7 @@ class RequestRunner {
     PlanCache* plans;
     RandomSource* random;
     std::atomic<uint64_t>* long_keys;
+    Recorder* recorder;
   };
   // All must outlive the runner.
   RequestRunner(SerialView* view, const Services& services);
