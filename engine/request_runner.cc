@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "engine/column_filter.h"
 #include "engine/recorder.h"
+#include "engine/replay_request.h"
 #include "engine/request_context.h"
 #include "engine/row_format.h"
 
@@ -63,18 +64,10 @@ RequestRunner::~RequestRunner() = default;
 
 absl::StatusOr<RequestEffects> RequestRunner::Run(
     const SchemaState& schema, std::vector<AdmittedMutation>& mutations,
-    SequenceNumber sequence) {
-  schema_ = &schema;
-  Recorder& recorder = *services_.recorder;
-  const bool records = recorder.wants_changes(schema);
-  keep_changes_ = observers_keep_changes_ || records;
-  sequence_ = sequence;
-  effects_ = RequestEffects();
-  effects_.commit.sequence = sequence;
-  added_.clear();
+    SequenceNumber sequence, const ReplayRequest* replay) {
+  Begin(schema, sequence, replay);
+  keep_changes_ = keep_changes_ || observers_keep_changes_;
   added_count_ = mutations.size();
-  request_bytes_ = 0;
-  counts_.clear();
   for (const AdmittedMutation& m : mutations) {
     request_bytes_ += RequestBytes(*m.mutation);
   }
@@ -82,16 +75,42 @@ absl::StatusOr<RequestEffects> RequestRunner::Run(
   const size_t mark = view_->overlay().Mark();
   absl::Status status = RunMutations(mutations);
   if (status.ok()) status = RunBatchHooks();
-  if (status.ok() && records) status = recorder.Prepare(schema, &effects_);
+  RETURN_IF_ERROR(End(mark, status));
+  return std::move(effects_);
+}
+
+void RequestRunner::Begin(const SchemaState& schema, SequenceNumber sequence,
+                          const ReplayRequest* replay) {
+  schema_ = &schema;
+  keep_changes_ = services_.recorder->wants_changes(schema);
+  hooks_ = true;
+  sequence_ = sequence;
+  effects_ = RequestEffects();
+  effects_.commit.sequence = sequence;
+  if (replay != nullptr) {
+    effects_.source = replay->run->source;
+    effects_.source_position = replay->position;
+  }
+  added_.clear();
+  added_count_ = 0;
+  request_bytes_ = 0;
+  counts_.clear();
+  absent_entry_.clear();
+}
+
+absl::Status RequestRunner::End(size_t overlay_mark, absl::Status status) {
+  if (status.ok() && services_.recorder->wants_changes(*schema_)) {
+    status = services_.recorder->Prepare(*schema_, &effects_);
+  }
   maintenance_.PostBatchMutateIndispensably(status);
   if (!status.ok()) {
-    view_->overlay().RollBackTo(mark);
+    view_->overlay().RollBackTo(overlay_mark);
     return status;
   }
   for (std::atomic<uint64_t>* counter : counts_) {
     counter->fetch_add(1, std::memory_order_relaxed);
   }
-  return std::move(effects_);
+  return absl::OkStatus();
 }
 
 absl::Status RequestRunner::RunMutations(
@@ -432,7 +451,7 @@ absl::Status RequestRunner::ApplyChange(const TableState& table,
   }
   if (change.old_key.empty()) change.old_key = change.new_key;
   if (change.new_key.empty()) change.new_key = change.old_key;
-  if (added_by.empty()) {
+  if (hooks_ && added_by.empty()) {
     RETURN_IF_ERROR(RunUserHooks(change, next.has_value()));
   }
 
@@ -456,18 +475,23 @@ absl::Status RequestRunner::ApplyChange(const TableState& table,
   RETURN_IF_ERROR(next.has_value() ? maintenance_.PrePut(context, change)
                                    : maintenance_.PreDelete(context, change));
   if (keep_changes_) {
-    const auto own = [](std::optional<std::string_view> v) {
-      return v.has_value() ? std::optional<std::string>(*v) : std::nullopt;
-    };
-    OwnedChange& kept = effects_.changes.emplace_back(
-        OwnedChange{&table, std::string(change.old_key),
-                    std::string(change.new_key), own(change.old_record),
-                    own(change.new_record), "", std::string(added_by)});
-    if (old.has_value() && services_.recorder->on()) {
-      table.compiled->EncodeOldFields(old_row.fields, &kept.old_fields);
-    }
+    KeepChange(table, change, old.has_value() ? &old_row : nullptr);
   }
   return absl::OkStatus();
+}
+
+void RequestRunner::KeepChange(const TableState& table, const RowChange& change,
+                               const EncodedRow* old_row) {
+  const auto own = [](std::optional<std::string_view> v) {
+    return v.has_value() ? std::optional<std::string>(*v) : std::nullopt;
+  };
+  OwnedChange& kept = effects_.changes.emplace_back(
+      OwnedChange{&table, std::string(change.old_key),
+                  std::string(change.new_key), own(change.old_record),
+                  own(change.new_record), "", std::string(change.added_by)});
+  if (old_row != nullptr && services_.recorder->on()) {
+    table.compiled->EncodeOldFields(old_row->fields, &kept.old_fields);
+  }
 }
 
 absl::Status RequestRunner::RunUserHooks(const RowChange& change, bool is_put) {

@@ -44,9 +44,16 @@ struct OwnedChange {
   RowChange View() const;
 };
 
+struct AdmittedEffect;  // See replay_request.h.
+struct ReplayRequest;
+
 // What a request that ran leaves for after the commit.
 struct RequestEffects {
   Commit commit;
+  // Of a replayed request: when it was made, and where it comes from.
+  std::optional<int64_t> commit_time_us;
+  std::string source;
+  uint64_t source_position = 0;
   // Kept only if some observer's batch or post hook wants them, or the
   // recorder does.
   std::vector<OwnedChange> changes;
@@ -68,10 +75,18 @@ class RequestRunner {
   RequestRunner(SerialView* view, const Services& services);
   ~RequestRunner();
 
-  // Runs the mutations under `sequence`. On an error the overlay is as it was.
+  // Runs the mutations under `sequence`. `replay`, if it is not null, is where
+  // they come from. On an error the overlay is as it was.
   absl::StatusOr<RequestEffects> Run(const SchemaState& schema,
                                      std::vector<AdmittedMutation>& mutations,
-                                     SequenceNumber sequence);
+                                     SequenceNumber sequence,
+                                     const ReplayRequest* replay);
+
+  // Applies a replayed record, which has been admitted, without observers. On
+  // an error the overlay is as it was.
+  absl::StatusOr<RequestEffects> RunReplayed(const SchemaState& schema,
+                                             ReplayRequest& request,
+                                             SequenceNumber sequence);
 
   // The post hooks of a request that is committed. The first error is kept in
   // effects.commit.post_commit.
@@ -94,6 +109,31 @@ class RequestRunner {
     EncodedRow* row;
     std::string_view record;
   };
+
+  // An index entry of a replayed request, to be put once all that goes is gone.
+  struct EntryToPut {
+    const TableState* table;
+    size_t index;
+    std::string key;
+    std::string value;
+  };
+
+  void Begin(const SchemaState& schema, SequenceNumber sequence,
+             const ReplayRequest* replay);
+  // Has the request's record made. Returns `status`, or the error of that;
+  // undoes everything if it is an error.
+  absl::Status End(size_t overlay_mark, absl::Status status);
+
+  absl::Status ApplyEffects(ReplayRequest& request);
+  absl::Status ApplyKnown(const std::vector<AdmittedEffect>& effects);
+  absl::Status ApplyRead(AdmittedEffect& effect, bool check_old);
+  absl::Status Remove(const AdmittedEffect& effect, CurrentRow row);
+  absl::Status RemoveElsewhere(const AdmittedEffect& effect);
+  absl::Status DiffEntries(const TableState& table, const EncodedRow* old_row,
+                           const EncodedRow* new_row);
+  // `old_row` is null if there was no row.
+  void KeepChange(const TableState& table, const RowChange& change,
+                  const EncodedRow* old_row);
 
   absl::Status RunMutations(std::vector<AdmittedMutation>& mutations);
   absl::Status RunMutation(AdmittedMutation& m, std::string_view added_by,
@@ -138,6 +178,7 @@ class RequestRunner {
 
   // Of the request that runs.
   bool keep_changes_ = false;
+  bool hooks_ = true;  // Those of users run.
   const SchemaState* schema_ = nullptr;
   SequenceNumber sequence_{};
   RequestEffects effects_;
@@ -147,6 +188,7 @@ class RequestRunner {
   std::vector<std::atomic<uint64_t>*> counts_;  // To raise on success.
   // The store key of a unique entry that was just looked for and not found.
   std::string absent_entry_;
+  std::vector<EntryToPut> entries_to_put_;
 };
 
 }  // namespace dovetail
