@@ -115,6 +115,7 @@ void AddWriteVerbs(VerbList* verbs);
 void AddSchemaVerbs(VerbList* verbs);
 void AddCareVerbs(VerbList* verbs);
 void AddFeedVerbs(VerbList* verbs);
+void AddLogVerbs(VerbList* verbs);
 void AddReplayVerbs(VerbList* verbs);
 
 // -1 or -.5: a value, no option.

@@ -9,6 +9,7 @@
 //
 //   queue   [A B C | D E]      A leads, group = A B C
 //   run     A ok, B vetoed (undone), C ok
+//   record  A and C appended to the write log, if there is one
 //   commit  rows and entries of A and C, the mark: one batch, one sync if A
 //           or C asked for it
 //   publish sequence = C's
@@ -17,9 +18,10 @@
 // A thread may bring several requests at once (WriteAll): they queue one behind
 // the other, as if from as many threads.
 //
-// There are no row locks, so there are no deadlocks. A failed store write
-// makes the engine read-only: of its group nobody can say whether it is in the
-// store, and whatever came later might be torn off with it.
+// There are no row locks, so there are no deadlocks. A failed write of the
+// log or the store makes the engine read-only: of its group nobody can say
+// whether it is in the store, and whatever came later might be torn off with
+// it.
 
 #pragma once
 
@@ -38,6 +40,7 @@
 #include "base/mutex.h"
 #include "dovetail/engine.h"
 #include "engine/published_state.h"
+#include "engine/recorder.h"
 #include "engine/replay_request.h"
 #include "engine/request.h"
 #include "engine/request_runner.h"
@@ -55,6 +58,7 @@ class Committer {
     ObserverChain* observers;
     RandomSource* random;
     Clock* clock;
+    Recorder* recorder;
     bool read_only = false;  // Refuse to write.
   };
   // Starts from `mark`, the newest the store holds. All of `services` must
@@ -135,7 +139,7 @@ class Committer {
  private:
   struct Writer;
 
-  absl::Status CheckIntact() const;  // No write to the store has failed.
+  absl::Status CheckIntact() const;  // No write to log or store has failed.
   absl::Status WaitForCompaction();
   absl::Status Admit(const WriteOptions& options, const WriteBatch& batch,
                      Writer* writer);

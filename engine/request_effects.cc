@@ -210,7 +210,8 @@ absl::Status RequestRunner::ApplyKnown(
   }
   if (!keep_changes_) return absl::OkStatus();
   for (const AdmittedEffect& effect : effects) {
-    KeepChange(*effect.table, ChangeOf(effect));
+    KeepChange(*effect.table, ChangeOf(effect),
+               effect.old == Old::kFields ? &effect.old_row : nullptr);
   }
   return absl::OkStatus();
 }
