@@ -49,9 +49,11 @@ class CrossCheck {
   // A new group begins under this schema: nothing is pending.
   void Begin(const std::shared_ptr<const SchemaState>& schema);
 
-  // What the request has added to `view` since the last call that returned OK.
-  // Internal, naming the request and the first difference.
+  // What the request has added to `view` since the last Accept. Internal,
+  // naming the request and the first difference.
   absl::Status Check(const SerialView& view, SequenceNumber sequence);
+  // The request stays in the group.
+  void Accept(const SerialView& view);
 
  private:
   class Parser;

@@ -4,7 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "base/coding.h"
+#include "engine/space_sum.h"
 
 namespace dovetail {
 
@@ -24,9 +24,7 @@ v1::SpaceDigest ToProto(const SpaceDigest& digest) {
   proto.set_table(digest.table);
   proto.set_index(digest.index);
   proto.set_count(digest.count);
-  std::string* sum = proto.mutable_sum();
-  AppendBigEndian(absl::Uint128High64(digest.sum), 8, sum);
-  AppendBigEndian(absl::Uint128Low64(digest.sum), 8, sum);
+  AppendSum(digest.sum, proto.mutable_sum());
   return proto;
 }
 
@@ -38,8 +36,7 @@ absl::StatusOr<SpaceDigest> FromProto(const v1::SpaceDigest& digest) {
                      " index=", digest.index(), " bytes=", sum.size()));
   }
   return SpaceDigest{digest.table(), digest.index(), digest.count(),
-                     absl::MakeUint128(DecodeBigEndian(sum.data(), 8),
-                                       DecodeBigEndian(sum.data() + 8, 8))};
+                     ParseSum(sum)};
 }
 
 }  // namespace dovetail

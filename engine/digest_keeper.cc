@@ -53,7 +53,7 @@ char* PutBigEndian64(uint64_t v, char* out) {
   return out + sizeof(v);
 }
 
-void AppendSum(uint32_t space, const SpaceSum& sum, std::string* value) {
+void AppendSpaceSum(uint32_t space, const SpaceSum& sum, std::string* value) {
   char buffer[kSumBytesMax];
   char* end = PutVarint(space, buffer);
   end = PutVarint(sum.count, end);
@@ -71,8 +71,7 @@ absl::StatusOr<SpaceSums> ParseSums(std::string_view bytes) {
         bytes.size() < 16) {
       return absl::DataLossError("digests do not parse");
     }
-    sum.sum = absl::MakeUint128(DecodeBigEndian(bytes.data(), 8),
-                                DecodeBigEndian(bytes.data() + 8, 8));
+    sum.sum = ParseSum(bytes.substr(0, 16));
     bytes.remove_prefix(16);
     sums[static_cast<uint32_t>(space)] = sum;
   }
@@ -169,20 +168,22 @@ absl::StatusOr<DigestKeeper> DigestKeeper::Load(
   return keeper;
 }
 
-void DigestKeeper::Change(const TableState& table, int index,
-                          std::string_view key, std::string_view value,
-                          bool there) {
+absl::uint128 DigestKeeper::Change(const TableState& table, int index,
+                                   std::string_view key, std::string_view value,
+                                   bool there) {
   Space& space = SpaceOf(table, index);
-  if (!space.kept) return;
+  if (!space.kept) return 0;
   if (space.built_to.has_value()) {
     std::string row_key;
     const bool counts = table.compiled->indexes()[static_cast<size_t>(index)]
                             .RowKeyOf(key, value, &row_key)
                             .ok() &&
                         row_key <= *space.built_to;
-    if (!counts) return;
+    if (!counts) return 0;
   }
-  Apply(Of(table), space, space.hasher.Of(key, value), there);
+  const SpaceSum one = space.hasher.Of(key, value);
+  Apply(Of(table), space, one, there);
+  return one.sum;
 }
 
 void DigestKeeper::AddBuilt(const TableState& table, int index,
@@ -316,7 +317,7 @@ void DigestKeeper::WriteTo(StoreBatch* batch, std::string* in_mark) {
 
 void DigestKeeper::AppendSums(const Table& table, std::string* out) {
   for (const Space& space : table.spaces) {
-    if (space.kept) AppendSum(space.number, space.sum, out);
+    if (space.kept) AppendSpaceSum(space.number, space.sum, out);
   }
 }
 

@@ -48,23 +48,19 @@ class DigestKeeper {
   bool on() const { return mode_ != Mode::kOff; }
 
   // A row, of index -1, or an entry of the index: it is there from now on, or
-  // no longer. Keys are without the prefix of their space.
-  void Add(const TableState& table, int index, std::string_view key,
-           std::string_view value) {
-    if (on()) Change(table, index, key, value, /*there=*/true);
+  // no longer. Keys are without the prefix of their space. Returns its hash; 0
+  // if it does not count.
+  absl::uint128 Add(const TableState& table, int index, std::string_view key,
+                    std::string_view value) {
+    return on() ? Change(table, index, key, value, /*there=*/true) : 0;
   }
-  void Remove(const TableState& table, int index, std::string_view key,
-              std::string_view value) {
-    if (on()) Change(table, index, key, value, /*there=*/false);
+  absl::uint128 Remove(const TableState& table, int index, std::string_view key,
+                       std::string_view value) {
+    return on() ? Change(table, index, key, value, /*there=*/false) : 0;
   }
-  // A row of which only its part of the digest is known.
+  // A row of which only the hash is known.
   void RemoveRow(const TableState& table, absl::uint128 hash) {
-    if (on()) Apply(Of(table), SpaceOf(table, -1), {1, hash}, false);
-  }
-  // What Add and Remove take for a row's part.
-  absl::uint128 HashOfRow(const TableState& table, std::string_view key,
-                          std::string_view record) {
-    return SpaceOf(table, -1).hasher.Of(key, record).sum;
+    if (on()) Apply(Of(table), SpaceOf(table, -1), {1, hash}, /*there=*/false);
   }
 
   // Of an index that is being built: the build puts the entry of a row behind
@@ -128,8 +124,8 @@ class DigestKeeper {
 
   explicit DigestKeeper(std::shared_ptr<const SchemaState> schema);
 
-  void Change(const TableState& table, int index, std::string_view key,
-              std::string_view value, bool there);
+  absl::uint128 Change(const TableState& table, int index, std::string_view key,
+                       std::string_view value, bool there);
   void Apply(size_t table, Space& space, const SpaceSum& delta, bool there);
   void SetChanged(size_t table);
   static void AppendSums(const Table& table, std::string* out);

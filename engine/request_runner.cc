@@ -10,11 +10,16 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "engine/column_filter.h"
+#include "engine/recorder.h"
+#include "engine/replay_request.h"
 #include "engine/request_context.h"
 #include "engine/row_format.h"
 
 namespace dovetail {
 namespace {
+
+// So many records of a write log have one with digests among them.
+constexpr uint64_t kDigestsEvery = 64;
 
 std::string DescribeKey(const TableState& table, std::string_view row_key) {
   return absl::StrCat("table=", table.name(), " ",
@@ -62,40 +67,72 @@ RequestRunner::~RequestRunner() = default;
 
 absl::StatusOr<RequestEffects> RequestRunner::Run(
     const SchemaState& schema, std::vector<AdmittedMutation>& mutations,
-    SequenceNumber sequence) {
-  schema_ = &schema;
-  keep_changes_ = observers_keep_changes_ || !schema.feed_prefix().empty();
-  sequence_ = sequence;
-  effects_ = RequestEffects();
-  effects_.commit.sequence = sequence;
-  added_.clear();
+    SequenceNumber sequence, const ReplayRequest* replay) {
+  Begin(schema, sequence, replay);
+  keep_changes_ = keep_changes_ || observers_keep_changes_;
   added_count_ = mutations.size();
-  request_bytes_ = 0;
-  counts_.clear();
   for (const AdmittedMutation& m : mutations) {
     request_bytes_ += RequestBytes(*m.mutation);
   }
 
   const size_t mark = view_->overlay().Mark();
-  view_->digests().Mark();
   absl::Status status = RunMutations(mutations);
   if (status.ok()) status = RunBatchHooks();
-  if (status.ok() && services_.tamper != nullptr) {
-    services_.tamper->Tamper(sequence, view_->overlay());
+  RETURN_IF_ERROR(End(mark, status));
+  return std::move(effects_);
+}
+
+void RequestRunner::Begin(const SchemaState& schema, SequenceNumber sequence,
+                          const ReplayRequest* replay) {
+  schema_ = &schema;
+  keep_changes_ = services_.recorder->wants_changes(schema);
+  hooks_ = true;
+  sequence_ = sequence;
+  effects_ = RequestEffects();
+  effects_.commit.sequence = sequence;
+  if (replay != nullptr) {
+    effects_.source = replay->run->source;
+    effects_.source_position = replay->position;
   }
-  if (status.ok() && services_.cross_check != nullptr) {
-    status = services_.cross_check->Check(*view_, sequence);
+  added_.clear();
+  added_count_ = 0;
+  request_bytes_ = 0;
+  counts_.clear();
+  absent_entry_.clear();
+  view_->digests().Mark();
+}
+
+absl::Status RequestRunner::CrossCheckRequest() {
+  if (services_.tamper != nullptr) {
+    services_.tamper->Tamper(sequence_, view_->overlay());
   }
+  if (services_.cross_check == nullptr) return absl::OkStatus();
+  return services_.cross_check->Check(*view_, sequence_);
+}
+
+absl::Status RequestRunner::PrepareRecord() {
+  Recorder& recorder = *services_.recorder;
+  if (!recorder.wants_changes(*schema_)) return absl::OkStatus();
+  if (recorder.on() && static_cast<uint64_t>(sequence_) % kDigestsEvery == 0) {
+    view_->digests().AppendPending(&effects_.digests);
+  }
+  return recorder.Prepare(*schema_, &effects_);
+}
+
+absl::Status RequestRunner::End(size_t overlay_mark, absl::Status status) {
+  if (status.ok()) status = CrossCheckRequest();
+  if (status.ok()) status = PrepareRecord();
   maintenance_.PostBatchMutateIndispensably(status);
   if (!status.ok()) {
-    view_->overlay().RollBackTo(mark);
+    view_->overlay().RollBackTo(overlay_mark);
     view_->digests().RollBack();
     return status;
   }
+  if (services_.cross_check != nullptr) services_.cross_check->Accept(*view_);
   for (std::atomic<uint64_t>* counter : counts_) {
     counter->fetch_add(1, std::memory_order_relaxed);
   }
-  return std::move(effects_);
+  return absl::OkStatus();
 }
 
 absl::Status RequestRunner::RunMutations(
@@ -436,7 +473,7 @@ absl::Status RequestRunner::ApplyChange(const TableState& table,
   }
   if (change.old_key.empty()) change.old_key = change.new_key;
   if (change.new_key.empty()) change.new_key = change.old_key;
-  if (added_by.empty()) {
+  if (hooks_ && added_by.empty()) {
     RETURN_IF_ERROR(RunUserHooks(change, next.has_value()));
   }
 
@@ -447,8 +484,9 @@ absl::Status RequestRunner::ApplyChange(const TableState& table,
   }
   if (next.has_value()) sink.SetNew(next->row);
   Overlay& overlay = view_->overlay();
+  absl::uint128 old_sum = 0;
   if (old.has_value()) {
-    view_->digests().Remove(table, -1, old->key, old->record());
+    old_sum = view_->digests().Remove(table, -1, old->key, old->record());
   }
   if (old.has_value() && (!next.has_value() || old->key != next->row->key)) {
     overlay.Delete(table.rows_prefix + old->key);
@@ -464,15 +502,24 @@ absl::Status RequestRunner::ApplyChange(const TableState& table,
   RETURN_IF_ERROR(next.has_value() ? maintenance_.PrePut(context, change)
                                    : maintenance_.PreDelete(context, change));
   if (keep_changes_) {
-    const auto own = [](std::optional<std::string_view> v) {
-      return v.has_value() ? std::optional<std::string>(*v) : std::nullopt;
-    };
-    effects_.changes.push_back({&table, std::string(change.old_key),
-                                std::string(change.new_key),
-                                own(change.old_record), own(change.new_record),
-                                std::string(added_by)});
+    KeepChange(table, change, old.has_value() ? &old_row : nullptr, old_sum);
   }
   return absl::OkStatus();
+}
+
+void RequestRunner::KeepChange(const TableState& table, const RowChange& change,
+                               const EncodedRow* old_row,
+                               absl::uint128 old_sum) {
+  const auto own = [](std::optional<std::string_view> v) {
+    return v.has_value() ? std::optional<std::string>(*v) : std::nullopt;
+  };
+  OwnedChange& kept = effects_.changes.emplace_back(OwnedChange{
+      &table, std::string(change.old_key), std::string(change.new_key),
+      own(change.old_record), own(change.new_record), "",
+      std::string(change.added_by), old_sum});
+  if (old_row != nullptr && services_.recorder->on()) {
+    table.compiled->EncodeOldFields(old_row->fields, &kept.old_fields);
+  }
 }
 
 absl::Status RequestRunner::RunUserHooks(const RowChange& change, bool is_put) {

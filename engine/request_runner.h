@@ -16,18 +16,23 @@
 #include <utility>
 #include <vector>
 
+#include "absl/numeric/int128.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dovetail/engine.h"
 #include "dovetail/observer.h"
+#include "dovetail/v1/write_log.pb.h"
 #include "engine/cross_check.h"
 #include "engine/request.h"
 #include "engine/serial_view.h"
+#include "google/protobuf/repeated_ptr_field.h"
 #include "observers/entry_sink.h"
 #include "observers/index_maintenance.h"
 #include "observers/observer_chain.h"
 
 namespace dovetail {
+
+class Recorder;
 
 // A row change as hooks see it after the mutation has been applied.
 struct OwnedChange {
@@ -36,17 +41,31 @@ struct OwnedChange {
   std::string new_key;
   std::optional<std::string> old_record;
   std::optional<std::string> new_record;
+  // Of the old record, what keys and indexes read; only for the write log.
+  std::string old_fields;
   std::string added_by;
+  // What the old row was in its table's digest; 0 if none is kept.
+  absl::uint128 old_sum = 0;
 
   RowChange View() const;
 };
 
+struct AdmittedEffect;  // See replay_request.h.
+struct ReplayRequest;
+
 // What a request that ran leaves for after the commit.
 struct RequestEffects {
   Commit commit;
-  // Kept only if some observer's batch or post hook wants them, or the change
-  // feed does.
+  // Of a replayed request: when it was made, and where it comes from.
+  std::optional<int64_t> commit_time_us;
+  std::string source;
+  uint64_t source_position = 0;
+  // Kept only if some observer's batch or post hook wants them, or the
+  // recorder does.
   std::vector<OwnedChange> changes;
+  std::string feed_record;  // Of the change feed, if it is on.
+  // After the request; with some of the write log's records.
+  google::protobuf::RepeatedPtrField<v1::SpaceDigest> digests;
 };
 
 // Used by one thread at a time.
@@ -58,6 +77,7 @@ class RequestRunner {
     PlanCache* plans;
     RandomSource* random;
     std::atomic<uint64_t>* long_keys;
+    Recorder* recorder;
     CrossCheck* cross_check = nullptr;          // Null: off.
     internal::PendingTamper* tamper = nullptr;  // Null: none.
   };
@@ -65,10 +85,18 @@ class RequestRunner {
   RequestRunner(SerialView* view, const Services& services);
   ~RequestRunner();
 
-  // Runs the mutations under `sequence`. On an error the overlay is as it was.
+  // Runs the mutations under `sequence`. `replay`, if it is not null, is where
+  // they come from. On an error the overlay is as it was.
   absl::StatusOr<RequestEffects> Run(const SchemaState& schema,
                                      std::vector<AdmittedMutation>& mutations,
-                                     SequenceNumber sequence);
+                                     SequenceNumber sequence,
+                                     const ReplayRequest* replay);
+
+  // Applies a replayed record, which has been admitted, without observers. On
+  // an error the overlay is as it was.
+  absl::StatusOr<RequestEffects> RunReplayed(const SchemaState& schema,
+                                             ReplayRequest& request,
+                                             SequenceNumber sequence);
 
   // The post hooks of a request that is committed. The first error is kept in
   // effects.commit.post_commit.
@@ -91,6 +119,33 @@ class RequestRunner {
     EncodedRow* row;
     std::string_view record;
   };
+
+  // An index entry of a replayed request, to be put once all that goes is gone.
+  struct EntryToPut {
+    const TableState* table;
+    size_t index;
+    std::string key;
+    std::string value;
+  };
+
+  void Begin(const SchemaState& schema, SequenceNumber sequence,
+             const ReplayRequest* replay);
+  // Has the request's record made. Returns `status`, or the error of that;
+  // undoes everything if it is an error.
+  absl::Status End(size_t overlay_mark, absl::Status status);
+  absl::Status CrossCheckRequest();
+  absl::Status PrepareRecord();
+
+  absl::Status ApplyEffects(ReplayRequest& request);
+  absl::Status ApplyKnown(const std::vector<AdmittedEffect>& effects);
+  absl::Status ApplyRead(AdmittedEffect& effect, bool check_old);
+  absl::Status Remove(const AdmittedEffect& effect, CurrentRow row);
+  absl::Status RemoveElsewhere(const AdmittedEffect& effect);
+  absl::Status DiffEntries(const TableState& table, const EncodedRow* old_row,
+                           const EncodedRow* new_row);
+  // `old_row` is null if there was no row.
+  void KeepChange(const TableState& table, const RowChange& change,
+                  const EncodedRow* old_row, absl::uint128 old_sum);
 
   absl::Status RunMutations(std::vector<AdmittedMutation>& mutations);
   absl::Status RunMutation(AdmittedMutation& m, std::string_view added_by,
@@ -135,6 +190,7 @@ class RequestRunner {
 
   // Of the request that runs.
   bool keep_changes_ = false;
+  bool hooks_ = true;  // Those of users run.
   const SchemaState* schema_ = nullptr;
   SequenceNumber sequence_{};
   RequestEffects effects_;
@@ -144,6 +200,7 @@ class RequestRunner {
   std::vector<std::atomic<uint64_t>*> counts_;  // To raise on success.
   // The store key of a unique entry that was just looked for and not found.
   std::string absent_entry_;
+  std::vector<EntryToPut> entries_to_put_;
 };
 
 }  // namespace dovetail

@@ -41,10 +41,19 @@ absl::StatusOr<StoredRow> DecodeRow(std::string_view value) {
 
 std::string EncodeMark(const CommitMark& mark) {
   std::string value;
-  value.reserve(1 + 2 * 10 + mark.digests.size());
+  value.reserve(1 + 3 * 10 + mark.digests.size());
   value.push_back(mark.digests.empty() ? kMarkFormat : kMarkWithDigestsFormat);
   AppendVarint(static_cast<uint64_t>(mark.sequence), &value);
   AppendVarint(static_cast<uint64_t>(mark.synced), &value);
+  if (mark.digests.empty()) {
+    if (mark.recorded.has_value()) {
+      AppendVarint(static_cast<uint64_t>(*mark.recorded), &value);
+    }
+    return value;
+  }
+  AppendVarint(
+      mark.recorded.has_value() ? static_cast<uint64_t>(*mark.recorded) + 1 : 0,
+      &value);
   value.append(mark.digests);
   return value;
 }
@@ -52,6 +61,7 @@ std::string EncodeMark(const CommitMark& mark) {
 absl::StatusOr<CommitMark> DecodeMark(std::string_view value) {
   uint64_t sequence = 0;
   uint64_t synced = 0;
+  uint64_t recorded = 0;
   const char format = value.empty() ? '\0' : value[0];
   const bool known = format == kMarkFormat || format == kMarkWithDigestsFormat;
   if (known) value.remove_prefix(1);
@@ -60,7 +70,16 @@ absl::StatusOr<CommitMark> DecodeMark(std::string_view value) {
     return absl::DataLossError("commit mark is not of a known format");
   }
   CommitMark mark{SequenceNumber{sequence}, SequenceNumber{synced}};
-  if (format == kMarkWithDigestsFormat) mark.digests = std::string(value);
+  if (format == kMarkFormat && value.empty()) return mark;
+  if (!ConsumeVarint(&value, &recorded)) {
+    return absl::DataLossError("commit mark is cut off");
+  }
+  if (format == kMarkFormat) {
+    mark.recorded = SequenceNumber{recorded};
+    return mark;
+  }
+  if (recorded > 0) mark.recorded = SequenceNumber{recorded - 1};
+  mark.digests = std::string(value);
   return mark;
 }
 

@@ -53,6 +53,13 @@ struct TableState {
   }
   // Whether changes of rows reach index `i`.
   bool Maintains(size_t i) const { return state(i) != v1::INDEX_DISABLED; }
+  // Whether rows may lack entries, because a build has not come to them.
+  bool IsBuilding() const {
+    for (const v1::CatalogIndex& index : indexes) {
+      if (index.state() == v1::INDEX_BUILDING) return true;
+    }
+    return false;
+  }
   // The prefix of index `i`'s entries, or of the rows for -1.
   const std::string& prefix(int i) const {
     return i < 0 ? rows_prefix : entry_prefixes[i];
@@ -80,6 +87,11 @@ class SchemaState {
   std::vector<TableState> tables_;
   std::string feed_prefix_;
 };
+
+// The tables, as they were declared, descriptors included.
+v1::Schema SchemaOf(const SchemaState& state);
+// Differs between schemas that differ.
+uint64_t SchemaFingerprint(const v1::Schema& schema);
 
 // The position of the named index, -1 for an empty name (the row key).
 // NotFound lists the indexes there are.

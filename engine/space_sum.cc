@@ -43,6 +43,16 @@ XXH128_hash_t HashInSteps(std::string_view name, std::string_view length,
 
 }  // namespace
 
+void AppendSum(absl::uint128 sum, std::string* out) {
+  AppendBigEndian(absl::Uint128High64(sum), 8, out);
+  AppendBigEndian(absl::Uint128Low64(sum), 8, out);
+}
+
+absl::uint128 ParseSum(std::string_view bytes) {
+  return absl::MakeUint128(DecodeBigEndian(bytes.data(), 8),
+                           DecodeBigEndian(bytes.data() + 8, 8));
+}
+
 SpaceHasher::SpaceHasher(std::string_view table, std::string_view index) {
   for (const std::string_view name : {table, index}) {
     AppendVarint(name.size(), &name_);

@@ -33,6 +33,11 @@ struct SpaceSum {
   friend bool operator==(const SpaceSum&, const SpaceSum&) = default;
 };
 
+// Appends the 16 bytes of a sum, big-endian.
+void AppendSum(absl::uint128 sum, std::string* out);
+// The other way. REQUIRES: bytes.size() == 16.
+absl::uint128 ParseSum(std::string_view bytes);
+
 // Hashes what one space holds. Immutable, thread-safe.
 class SpaceHasher {
  public:

@@ -50,6 +50,17 @@ struct StoreStats {
   uint64_t write_buffer_bytes = 0;
 };
 
+// Of the log that the engine records into; see recording.h.
+struct WriteLogStats {
+  std::string directory;
+  uint64_t files = 0;
+  uint64_t bytes = 0;
+  SequenceNumber first_sequence{};  // 0: the log is empty.
+  SequenceNumber last_sequence{};
+  // The first error of dropping files that retention does not keep; in words.
+  std::string retention_error;
+};
+
 struct ObserverStats {
   std::string name;
   uint64_t calls = 0;
@@ -72,7 +83,8 @@ struct Stats {
   std::vector<IndexStats> indexes;
   std::vector<ObserverStats> observers;
   StoreStats levels;
-  std::string store;  // Its own report, for people.
+  std::optional<WriteLogStats> write_log;  // Absent: nothing is recorded.
+  std::string store;                       // Its own report, for people.
 };
 
 }  // namespace dovetail

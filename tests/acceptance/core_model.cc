@@ -127,6 +127,7 @@ class ModelRun {
 
 absl::Status ModelRun::Open() {
   Options options;
+  options.cross_check = true;
   options.in_memory = in_memory_;
   options.write_buffer_bytes = 64 << 10;
   options.observers = {std::make_shared<VetoObserver>(),

@@ -421,7 +421,7 @@ TEST_F(DigestTest, BytesThatAreNoDigestsAreAnError) {
     auto store = OpenLevelDbStore(dir_.Sub("db"), options, &report);
     ASSERT_THAT(store, IsOk());
     const auto batch = (*store)->NewBatch();
-    batch->Put(MarkKey(), EncodeMark({SequenceNumber{1}, {}, "\x01\x05short"}));
+    batch->Put(MarkKey(), EncodeMark({SequenceNumber{1}, {}, {}, "\x01\x05short"}));
     ASSERT_THAT((*store)->Write(*batch, true), IsOk());
   }
   EXPECT_THAT(Engine::Open(dir_.Sub("db"), schema_),
