@@ -58,7 +58,7 @@ Committer::Committer(std::shared_ptr<Store> store,
     : store_(std::move(store)),
       services_(services),
       schema_(std::move(schema)),
-      view_(store_.get()),
+      view_(store_.get(), services.known_keys),
       batch_(store_->NewBatch()),
       sequence_(mark.sequence),
       pending_(mark.sequence),
@@ -310,7 +310,7 @@ absl::StatusOr<RequestEffects> Committer::RunRequest(Writer& writer) {
 
 absl::Status Committer::CommitGroup(bool sync) {
   batch_->Clear();
-  view_.overlay().AppendTo(batch_.get());
+  view_.overlay().AppendTo(batch_.get(), services_.known_keys);
   batch_->Put(MarkKey(), EncodeMark({pending_, synced_}));
   const absl::Status status = store_->Write(*batch_, sync);
   if (!status.ok()) {

@@ -54,7 +54,8 @@ class Committer {
     ObserverChain* observers;
     RandomSource* random;
     Clock* clock;
-    bool read_only = false;  // Refuse to write.
+    KnownKeys* known_keys = nullptr;  // Null: look for every key.
+    bool read_only = false;           // Refuse to write.
   };
   // Starts from `mark`, the newest the store holds. All of `services` must
   // outlive the committer.

@@ -16,6 +16,7 @@
 #include "engine/committer.h"
 #include "engine/held_snapshots.h"
 #include "engine/index_admin.h"
+#include "engine/known_keys.h"
 #include "engine/reader.h"
 #include "engine/repair.h"
 #include "engine/row_format.h"
@@ -128,6 +129,21 @@ absl::StatusOr<Loaded> LoadCatalog(const std::shared_ptr<Store>& shared,
   return loaded;
 }
 
+// Of the spaces that a put looks into for a key that is often not there.
+std::vector<std::string> PrefixesLookedInto(const SchemaState& schema) {
+  std::vector<std::string> prefixes;
+  for (const TableState& table : schema.tables()) {
+    if (table.compiled->identity() < 0) prefixes.push_back(table.rows_prefix);
+    const auto& indexes = table.compiled->indexes();
+    for (size_t i = 0; i < indexes.size(); ++i) {
+      if (indexes[i].unique() && table.Maintains(i)) {
+        prefixes.push_back(table.entry_prefixes[i]);
+      }
+    }
+  }
+  return prefixes;
+}
+
 template <typename T>
 T* OrDefault(T* given, T* fallback) {
   return given != nullptr ? given : fallback;
@@ -143,6 +159,7 @@ class Engine::Impl {
   OpenReport open_report;
   std::unique_ptr<ObserverChain> observers;
   std::shared_ptr<Store> store;
+  std::unique_ptr<KnownKeys> known_keys;
   std::unique_ptr<Committer> committer;
   std::unique_ptr<IndexAdmin> indexes;
   std::atomic<bool> closed{false};
@@ -234,11 +251,18 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(std::string path,
   impl->open_report.log_bytes_cut = report.log_bytes_cut;
   impl->open_report.log_cut = report.log_cut;
   impl->options = std::move(options);
+  // A database that is not new has to be read for it, in the background.
+  if (!impl->options.read_only && !impl->options.in_memory &&
+      (report.created || impl->options.background_work)) {
+    impl->known_keys = std::make_unique<KnownKeys>(
+        impl->store.get(), PrefixesLookedInto(*loaded->schema),
+        /*empty=*/report.created, impl->options.key_filter_bytes);
+  }
   impl->committer = std::make_unique<Committer>(
       impl->store, loaded->schema, loaded->mark,
       Committer::Services{&impl->options.limits, impl->observers.get(),
                           impl->options.random, impl->options.clock,
-                          impl->options.read_only});
+                          impl->known_keys.get(), impl->options.read_only});
   impl->indexes =
       std::make_unique<IndexAdmin>(impl->committer.get(), impl->store.get(),
                                    &impl->options.limits, impl->options.clock);
@@ -531,6 +555,11 @@ absl::StatusOr<Stats> Engine::GetStats() {
     stats.oldest_snapshot = oldest->first;
     stats.oldest_snapshot_micros =
         impl_->options.clock->MonotonicMicros() - oldest->second;
+  }
+  if (impl_->known_keys != nullptr) {
+    const KnownKeys::Figures known = impl_->known_keys->figures();
+    stats.key_filters = {known.keys, known.bytes, known.reads_saved,
+                         known.complete};
   }
   stats.levels = impl_->store->GetStats();
   stats.store = impl_->store->Report();

@@ -32,6 +32,9 @@ absl::StatusOr<std::optional<std::string>> SerialView::Read(
   if (const auto* pending = overlay_.Find(key); pending != nullptr) {
     return *pending;
   }
+  if (known_ != nullptr && known_->SurelyAbsent(key)) {
+    return std::optional<std::string>();
+  }
   std::string value;
   ASSIGN_OR_RETURN(const bool found, store_->Get({}, key, &value));
   if (!found) return std::optional<std::string>();

@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "engine/known_keys.h"
 #include "engine/overlay.h"
 #include "engine/schema_state.h"
 #include "engine/storage/store.h"
@@ -33,7 +34,9 @@ struct CurrentRow {
 // Thread-compatible. The store must outlive it.
 class SerialView {
  public:
-  explicit SerialView(Store* store) : store_(store) {}
+  // `known` may be null; it must outlive the view, and be told of what the
+  // overlay puts into the store.
+  SerialView(Store* store, KnownKeys* known) : store_(store), known_(known) {}
 
   Overlay& overlay() { return overlay_; }
   const Overlay& overlay() const { return overlay_; }
@@ -63,6 +66,7 @@ class SerialView {
 
  private:
   Store* const store_;
+  KnownKeys* const known_;
   Overlay overlay_;
 };
 

@@ -42,6 +42,16 @@ struct StoreStats {
   uint64_t memory_bytes = 0;  // Block cache and write buffers, as in use.
 };
 
+// Of the filters that tell which keys are not in the store; see
+// Options::key_filter_bytes.
+struct KeyFilterStats {
+  uint64_t keys = 0;
+  uint64_t bytes = 0;        // In memory.
+  uint64_t reads_saved = 0;  // Since open.
+  // The spaces have been read; those without a filter now will get none.
+  bool complete = false;
+};
+
 struct ObserverStats {
   std::string name;
   uint64_t calls = 0;
@@ -63,6 +73,7 @@ struct Stats {
   int64_t oldest_snapshot_micros = 0;  // Since it was taken.
   std::vector<IndexStats> indexes;
   std::vector<ObserverStats> observers;
+  KeyFilterStats key_filters;
   StoreStats levels;
   std::string store;  // Its own report, for people.
 };
