@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "cli/checkpoint.h"
+#include "cli/doctor.h"
 #include "cli/exit_code.h"
 #include "cli/stats.h"
 #include "cli/verb.h"
@@ -62,6 +63,26 @@ void AddCheckpoint(VerbList* verbs) {
   };
 }
 
+void AddDoctor(VerbList* verbs) {
+  const auto options = std::make_shared<DoctorVerbOptions>();
+  Verb& verb = verbs->Add("doctor", kCare, "DB",
+                          "Find what is damaged, and save what is left");
+  verb.Details(
+      "Reads every block of every file by its checksum and changes nothing. "
+      "With --rescue-to, the newest version of each row that is left goes "
+      "into a new database, and its entries are made to agree; rows that are "
+      "lost or may be old are named.");
+  verb.Example("dovetail doctor ./db")
+      .Example("dovetail doctor ./db --rescue-to ./db-rescued");
+  verb.Text("--rescue-to", "NEWDB", &options->rescue_to,
+            "Where to put what is left; must not exist");
+  verb.run = [options](Words words, const Console& console) -> absl::Status {
+    RETURN_IF_ERROR(words.TakeDb(false, &options->db));
+    RETURN_IF_ERROR(words.End());
+    return RunDoctor(*options, console);
+  };
+}
+
 void AddStats(VerbList* verbs) {
   const auto options = std::make_shared<StatsVerbOptions>();
   Verb& verb = verbs->Add("stats", kCare, "DB",
@@ -102,6 +123,7 @@ void AddStats(VerbList* verbs) {
 void AddCareVerbs(VerbList* verbs) {
   AddVerify(verbs);
   AddRepair(verbs);
+  AddDoctor(verbs);
   AddCheckpoint(verbs);
   AddStats(verbs);
 }

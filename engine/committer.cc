@@ -295,6 +295,7 @@ absl::Status Committer::RunAlone(Writer& writer) {
   std::string bytes = catalog.SerializeAsString();
   ASSIGN_OR_RETURN(next_schema_,
                    SchemaState::FromCatalog(std::move(catalog), schema_.get()));
+  view_.overlay().Put(CatalogCopyKey(), bytes);
   view_.overlay().Put(CatalogKey(), std::move(bytes));
   return absl::OkStatus();
 }

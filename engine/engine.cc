@@ -22,6 +22,7 @@
 #include "engine/row_format.h"
 #include "engine/schema_state.h"
 #include "engine/storage/store.h"
+#include "engine/store_options.h"
 #include "engine/verifier.h"
 #include "observers/observer_chain.h"
 
@@ -40,21 +41,7 @@ absl::StatusOr<std::unique_ptr<Store>> OpenStore(const std::string& path,
     report->created = true;
     return NewMemoryStore();
   }
-  LevelDbStoreOptions store;
-  store.create_if_missing = options.create_if_missing && !options.read_only;
-  store.block_cache_bytes = options.block_cache_bytes;
-  store.write_buffer_bytes = options.write_buffer_bytes;
-  store.compress = options.compress;
-  store.open_files_max = options.open_files_max;
-  store.file_system = file_system;
-  store.mark_key = MarkKey();
-  store.parse_mark = [](std::string_view value)
-      -> absl::StatusOr<LevelDbStoreOptions::BatchMark> {
-    ASSIGN_OR_RETURN(const CommitMark mark, DecodeMark(value));
-    return LevelDbStoreOptions::BatchMark{static_cast<uint64_t>(mark.sequence),
-                                          static_cast<uint64_t>(mark.synced)};
-  };
-  return OpenLevelDbStore(path, store, report);
+  return OpenLevelDbStore(path, MakeStoreOptions(options, file_system), report);
 }
 
 struct Loaded {
@@ -123,7 +110,9 @@ absl::StatusOr<Loaded> LoadCatalog(const std::shared_ptr<Store>& shared,
   }
   if (options.read_only || (!changed && found)) return loaded;
   const std::unique_ptr<StoreBatch> batch = store.NewBatch();
-  batch->Put(CatalogKey(), catalog.SerializeAsString());
+  bytes = catalog.SerializeAsString();
+  batch->Put(CatalogKey(), bytes);
+  batch->Put(CatalogCopyKey(), bytes);
   batch->Put(MarkKey(), EncodeMark(loaded.mark));
   RETURN_IF_ERROR(store.Write(*batch, /*sync=*/true));
   return loaded;
