@@ -121,6 +121,7 @@ std::vector<absl::StatusOr<Commit>> Committer::WriteAll(
 
 absl::Status Committer::WaitUntilWritable() {
   RETURN_IF_ERROR(CheckWritable());
+  if (services_.disk != nullptr) RETURN_IF_ERROR(services_.disk->CheckRoom());
   return WaitForCompaction();
 }
 
@@ -325,6 +326,9 @@ absl::Status Committer::CommitGroup(bool sync) {
   sequence_ = pending_;
   if (next_schema_ != nullptr) schema_ = std::move(next_schema_);
   unpolled_bytes_ += view_.overlay().bytes();
+  if (services_.disk != nullptr) {
+    services_.disk->Wrote(view_.overlay().bytes());
+  }
   if (unpolled_bytes_ >= kLevel0PollBytes) {
     unpolled_bytes_ = 0;
     level0_files_.store(store_->Level0Files(), std::memory_order_relaxed);

@@ -37,6 +37,7 @@
 #include "absl/types/span.h"
 #include "base/mutex.h"
 #include "dovetail/engine.h"
+#include "engine/disk_guard.h"
 #include "engine/published_state.h"
 #include "engine/request.h"
 #include "engine/request_runner.h"
@@ -54,6 +55,7 @@ class Committer {
     ObserverChain* observers;
     RandomSource* random;
     Clock* clock;
+    DiskGuard* disk = nullptr;        // Null: no disk.
     KnownKeys* known_keys = nullptr;  // Null: look for every key.
     bool read_only = false;           // Refuse to write.
   };

@@ -14,6 +14,7 @@
 #include "engine/change_feed.h"
 #include "engine/checkpoint.h"
 #include "engine/committer.h"
+#include "engine/disk_guard.h"
 #include "engine/held_snapshots.h"
 #include "engine/index_admin.h"
 #include "engine/known_keys.h"
@@ -148,6 +149,7 @@ class Engine::Impl {
   OpenReport open_report;
   std::unique_ptr<ObserverChain> observers;
   std::shared_ptr<Store> store;
+  std::unique_ptr<DiskGuard> disk;
   std::unique_ptr<KnownKeys> known_keys;
   std::unique_ptr<Committer> committer;
   std::unique_ptr<IndexAdmin> indexes;
@@ -226,6 +228,13 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(std::string path,
   StoreOpenReport report;
   absl::StatusOr<std::unique_ptr<Store>> store =
       OpenStore(path, options, options.file_system, &report);
+  if (absl::IsResourceExhausted(store.status()) && !options.in_memory) {
+    ASSIGN_OR_RETURN(impl->open_report.reserve_spent,
+                     SpendReserve(*options.file_system, path));
+    if (impl->open_report.reserve_spent) {
+      store = OpenStore(path, options, options.file_system, &report);
+    }
+  }
   if (!store.ok()) return store.status();
   impl->store = *std::move(store);
   absl::StatusOr<Loaded> loaded =
@@ -240,6 +249,14 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(std::string path,
   impl->open_report.log_bytes_cut = report.log_bytes_cut;
   impl->open_report.log_cut = report.log_cut;
   impl->options = std::move(options);
+  if (!impl->options.read_only && !impl->options.in_memory) {
+    RETURN_IF_ERROR(KeepReserve(*impl->options.file_system, path,
+                                impl->options.disk_reserve_bytes,
+                                impl->options.disk_free_min_bytes));
+    impl->disk = std::make_unique<DiskGuard>(impl->options.file_system, path,
+                                             impl->options.disk_free_min_bytes);
+    impl->disk->Look().IgnoreError();
+  }
   // A database that is not new has to be read for it, in the background.
   if (!impl->options.read_only && !impl->options.in_memory &&
       (report.created || impl->options.background_work)) {
@@ -251,7 +268,8 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(std::string path,
       impl->store, loaded->schema, loaded->mark,
       Committer::Services{&impl->options.limits, impl->observers.get(),
                           impl->options.random, impl->options.clock,
-                          impl->known_keys.get(), impl->options.read_only});
+                          impl->disk.get(), impl->known_keys.get(),
+                          impl->options.read_only});
   impl->indexes =
       std::make_unique<IndexAdmin>(impl->committer.get(), impl->store.get(),
                                    &impl->options.limits, impl->options.clock);

@@ -73,6 +73,15 @@ struct Options {
   // Open table files at most; the rest of the process's limit stays free.
   int open_files_max = 1000;
 
+  // Refuse writes with ResourceExhausted, before anything is written, while
+  // the disk has less room than this: a disk that fills up in the middle of a
+  // write leaves its outcome unknown and the engine read-only. Should cover
+  // two write buffers. 0: go on to the end.
+  uint64_t disk_free_min_bytes = 64 << 20;
+  // Keep a file of this size in the database's directory, to be given up by an
+  // Open that finds the disk full: for a disk that others fill too. 0: none.
+  uint64_t disk_reserve_bytes = 0;
+
   Limits limits = {};
 
   // Build indexes that are being built, and empty the spaces of those that
@@ -130,6 +139,8 @@ struct OpenReport {
   // store's log and kept in the database's lost/ directory.
   uint64_t log_bytes_cut = 0;
   std::string log_cut;  // In words; empty if nothing was cut.
+  // The disk was full, and Options::disk_reserve_bytes made the room to open.
+  bool reserve_spent = false;
 };
 
 // Thread-safe. Open at most once per directory, by one process at a time.
@@ -170,7 +181,8 @@ class Engine {
   //   NotFound            a patch of a row that does not exist
   //   FailedPrecondition  a precondition, an ambiguous target, a closed or
   //                       read-only engine
-  //   ResourceExhausted   the request is over a limit
+  //   ResourceExhausted   the request is over a limit; or the disk is nearly
+  //                       full
   //   Unavailable         the store is behind on compaction; retry
   //   the observer's own code for a veto
   absl::StatusOr<Commit> Write(const WriteOptions& options, WriteBatch batch);
