@@ -67,7 +67,7 @@ std::string FeedKey(std::string_view prefix, SequenceNumber sequence) {
 std::string EncodeFeedRecord(const RequestEffects& effects, int64_t now_us) {
   v1::WriteLogRecord record;
   record.set_sequence(static_cast<uint64_t>(effects.commit.sequence));
-  record.set_commit_time_us(now_us);
+  record.set_commit_time_us(effects.commit_time_us.value_or(now_us));
   for (const OwnedChange& change : effects.changes) {
     v1::RowEffect& effect = *record.add_effects();
     effect.set_table(change.table->name());
@@ -80,6 +80,10 @@ std::string EncodeFeedRecord(const RequestEffects& effects, int64_t now_us) {
   }
   for (const std::string& note : effects.commit.annotations) {
     record.add_annotations(note);
+  }
+  if (!effects.source.empty()) {
+    record.set_source(effects.source);
+    record.set_source_position(effects.source_position);
   }
   return record.SerializeAsString();
 }

@@ -2,6 +2,7 @@
 
 #include "engine/committer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <thread>
@@ -40,6 +41,12 @@ struct Committer::Writer {
   // One of these instead of a batch; runs alone in its group.
   MaintenanceBody* maintenance = nullptr;
   CatalogBody* catalog = nullptr;
+  // A request of a replay, and the one that must have gone well before.
+  ReplayRequest* replay = nullptr;
+  const Writer* before = nullptr;
+  const ReplayPlaceOf* place = nullptr;
+  // Rows that a log has are changed without observers.
+  bool observed() const { return replay == nullptr || batch != nullptr; }
   bool alone() const { return maintenance != nullptr || catalog != nullptr; }
   bool stores = true;  // Off: maintenance that only looks.
 
@@ -117,6 +124,60 @@ std::vector<absl::StatusOr<Commit>> Committer::WriteAll(
     }
   }
   return results;
+}
+
+void Committer::Replay(const WriteOptions& options,
+                       absl::Span<ReplayRequest> requests,
+                       ReplayPlaceOf place) {
+  std::deque<Writer> writers(requests.size());
+  std::vector<Writer*> admitted;
+  admitted.reserve(requests.size());
+  for (size_t i = 0; i < requests.size(); ++i) {
+    Writer& writer = writers[i];
+    ReplayRequest& request = requests[i];
+    writer.replay = &request;
+    writer.before = i == 0 ? nullptr : &writers[i - 1];
+    writer.place = &place;
+    writer.status = AdmitReplayed(options, &writer);
+    if (!writer.status.ok()) {
+      request.refused = true;
+      break;
+    }
+    admitted.push_back(&writer);
+  }
+  Enqueue(admitted);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const bool tried = i < admitted.size() || requests[i].refused;
+    requests[i].status = tried ? std::move(writers[i].status)
+                               : absl::CancelledError("not tried");
+  }
+}
+
+absl::Status Committer::CheckReplay(ReplayRequest* request) {
+  Writer writer;
+  writer.replay = request;
+  RETURN_IF_ERROR(AdmitReplayed({}, &writer));
+  request->rows = request->batch != nullptr ? writer.mutations.size()
+                                            : request->effects.size();
+  return absl::OkStatus();
+}
+
+absl::Status Committer::AdmitReplayed(const WriteOptions& options,
+                                      Writer* writer) {
+  if (writer->replay->batch != nullptr) {
+    return Admit(options, *writer->replay->batch, writer);
+  }
+  writer->sync = options.sync;
+  writer->schema = published()->schema;
+  const v1::WriteLogRecord* record = writer->replay->record;
+  if (record == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(
+      writer->replay->effects,
+      AdmitEffects(*writer->schema, *record, *writer->replay->run->coverage));
+  for (const v1::RowEffect& effect : record->effects()) {
+    writer->bytes += effect.record().size() + effect.new_key().size();
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Committer::WaitUntilWritable() {
@@ -270,6 +331,19 @@ void Committer::RunRequests(const std::vector<Writer*>& group) {
     if (!schema_->feed_prefix().empty()) AddToFeed(*effects);
     writer->effects = *std::move(effects);
   }
+  PutPlaces(group);
+}
+
+void Committer::PutPlaces(const std::vector<Writer*>& group) {
+  std::vector<const ReplayRun*> done;
+  for (auto it = group.rbegin(); it != group.rend(); ++it) {
+    const Writer& writer = **it;
+    if (writer.replay == nullptr || !writer.status.ok()) continue;
+    const ReplayRun* run = writer.replay->run;
+    if (std::find(done.begin(), done.end(), run) != done.end()) continue;
+    done.push_back(run);
+    view_.overlay().Put(run->place_key, (*writer.place)(*writer.replay));
+  }
 }
 
 void Committer::AddToFeed(const RequestEffects& effects) {
@@ -299,7 +373,51 @@ absl::Status Committer::RunAlone(Writer& writer) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<RequestEffects> Committer::RunReplayed(Writer& writer) {
+  ReplayRequest& request = *writer.replay;
+  if (writer.before != nullptr && !writer.before->status.ok()) {
+    return absl::CancelledError("not tried");
+  }
+  if (request.sequence.value_or(Next(pending_)) != Next(pending_)) {
+    return absl::AbortedError(absl::StrCat(
+        "somebody else writes to the database, so a replay cannot keep the "
+        "sequences of its log: sequence=",
+        static_cast<uint64_t>(*request.sequence),
+        " due=", static_cast<uint64_t>(Next(pending_))));
+  }
+  absl::StatusOr<RequestEffects> effects = [&] {
+    return request.batch != nullptr ? RunAdmitted(writer)
+                                    : RunReplayedRecord(writer);
+  }();
+  if (effects.ok()) {
+    effects->source = request.run->source;
+    effects->source_position = request.position;
+    request.rows = request.effects.size();
+    for (const uint64_t rows : effects->commit.rows_changed) {
+      request.rows += rows;
+    }
+    return effects;
+  }
+  request.refused = !absl::IsDataLoss(effects.status()) &&
+                    !absl::IsInternal(effects.status());
+  return effects;
+}
+
+absl::StatusOr<RequestEffects> Committer::RunReplayedRecord(Writer& writer) {
+  ReplayRequest& request = *writer.replay;
+  if (writer.schema != schema_ && request.record != nullptr) {
+    ASSIGN_OR_RETURN(request.effects,
+                     AdmitEffects(*schema_, *request.record,
+                                  *request.run->coverage));
+  }
+  return runner_.RunReplayed(*schema_, request, Next(pending_));
+}
+
 absl::StatusOr<RequestEffects> Committer::RunRequest(Writer& writer) {
+  return writer.replay != nullptr ? RunReplayed(writer) : RunAdmitted(writer);
+}
+
+absl::StatusOr<RequestEffects> Committer::RunAdmitted(Writer& writer) {
   if (writer.schema != schema_) {
     ASSIGN_OR_RETURN(writer.mutations, AdmitBatch(*schema_, *services_.limits,
                                                   plans_, *writer.batch));
@@ -358,7 +476,7 @@ void Committer::Finish(const std::vector<Writer*>& group,
     if (writer->status.ok()) {
       writer->status = stored;
       if (stored.ok() && writer->effects.has_value()) {
-        runner_.RunPostHooks(*writer->effects);
+        if (writer->observed()) runner_.RunPostHooks(*writer->effects);
         requests_.fetch_add(1, std::memory_order_relaxed);
       }
     }

@@ -38,6 +38,7 @@
 #include "base/mutex.h"
 #include "dovetail/engine.h"
 #include "engine/published_state.h"
+#include "engine/replay_request.h"
 #include "engine/request.h"
 #include "engine/request_runner.h"
 #include "engine/row_format.h"
@@ -77,6 +78,20 @@ class Committer {
   std::vector<absl::StatusOr<Commit>> WriteAll(
       const std::vector<Request>& requests);
 
+  // Commits the requests of a replay, each by itself, in their order, up to the
+  // first that fails; those behind it are Cancelled. The outcome is left in
+  // them. `place` gives what is put under their run's place_key in the commit
+  // of a request, the requests before it included; it is called in the serial
+  // section. Does not wait for compaction.
+  using ReplayPlaceOf =
+      absl::FunctionRef<std::string(const ReplayRequest& last)>;
+  void Replay(const WriteOptions& options, absl::Span<ReplayRequest> requests,
+              ReplayPlaceOf place);
+  // What of a request can be checked without looking at rows.
+  absl::Status CheckReplay(ReplayRequest* request);
+
+  // FailedPrecondition if the engine is read-only.
+  absl::Status CheckWritable() const;
   // OK once the store can take writes; else why it cannot.
   absl::Status WaitUntilWritable();
 
@@ -120,11 +135,11 @@ class Committer {
  private:
   struct Writer;
 
-  absl::Status CheckIntact() const;    // No write to the store has failed.
-  absl::Status CheckWritable() const;  // Nor is the engine read-only.
+  absl::Status CheckIntact() const;  // No write to the store has failed.
   absl::Status WaitForCompaction();
   absl::Status Admit(const WriteOptions& options, const WriteBatch& batch,
                      Writer* writer);
+  absl::Status AdmitReplayed(const WriteOptions& options, Writer* writer);
   void Enqueue(absl::Span<Writer* const> writers);
   // False, and an error in each, if the engine is closed.
   bool AddToQueue(absl::Span<Writer* const> writers) REQUIRES(mu_);
@@ -133,6 +148,11 @@ class Committer {
   void RunRequests(const std::vector<Writer*>& group);
   absl::Status RunAlone(Writer& writer);
   absl::StatusOr<RequestEffects> RunRequest(Writer& writer);
+  absl::StatusOr<RequestEffects> RunAdmitted(Writer& writer);
+  absl::StatusOr<RequestEffects> RunReplayed(Writer& writer);
+  absl::StatusOr<RequestEffects> RunReplayedRecord(Writer& writer);
+  // The place of each replay in the group, behind its last request that ran.
+  void PutPlaces(const std::vector<Writer*>& group);
   void AddToFeed(const RequestEffects& effects);
   absl::Status CommitGroup(bool sync);
   void Publish();

@@ -295,6 +295,11 @@ absl::StatusOr<Commit> Engine::Write(const WriteOptions& options,
   return impl_->committer->Write(options, batch);
 }
 
+absl::StatusOr<Committer*> Engine::UsableCommitter() {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  return impl_->committer.get();
+}
+
 absl::StatusOr<Row> Engine::Get(const ReadOptions& options,
                                 std::string_view table,
                                 const std::vector<Value>& key) {

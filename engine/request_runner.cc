@@ -63,15 +63,9 @@ RequestRunner::~RequestRunner() = default;
 absl::StatusOr<RequestEffects> RequestRunner::Run(
     const SchemaState& schema, std::vector<AdmittedMutation>& mutations,
     SequenceNumber sequence) {
-  schema_ = &schema;
-  keep_changes_ = observers_keep_changes_ || !schema.feed_prefix().empty();
-  sequence_ = sequence;
-  effects_ = RequestEffects();
-  effects_.commit.sequence = sequence;
-  added_.clear();
+  Begin(schema, sequence);
+  keep_changes_ = keep_changes_ || observers_keep_changes_;
   added_count_ = mutations.size();
-  request_bytes_ = 0;
-  counts_.clear();
   for (const AdmittedMutation& m : mutations) {
     request_bytes_ += RequestBytes(*m.mutation);
   }
@@ -79,15 +73,35 @@ absl::StatusOr<RequestEffects> RequestRunner::Run(
   const size_t mark = view_->overlay().Mark();
   absl::Status status = RunMutations(mutations);
   if (status.ok()) status = RunBatchHooks();
+  RETURN_IF_ERROR(End(mark, status));
+  return std::move(effects_);
+}
+
+void RequestRunner::Begin(const SchemaState& schema, SequenceNumber sequence) {
+  schema_ = &schema;
+  keep_changes_ = !schema.feed_prefix().empty();
+  hooks_ = true;
+  sequence_ = sequence;
+  effects_ = RequestEffects();
+  effects_.commit.sequence = sequence;
+  added_.clear();
+  added_count_ = 0;
+  request_bytes_ = 0;
+  counts_.clear();
+  absent_entry_.clear();
+}
+
+absl::Status RequestRunner::End(size_t overlay_mark,
+                                const absl::Status& status) {
   maintenance_.PostBatchMutateIndispensably(status);
   if (!status.ok()) {
-    view_->overlay().RollBackTo(mark);
+    view_->overlay().RollBackTo(overlay_mark);
     return status;
   }
   for (std::atomic<uint64_t>* counter : counts_) {
     counter->fetch_add(1, std::memory_order_relaxed);
   }
-  return std::move(effects_);
+  return absl::OkStatus();
 }
 
 absl::Status RequestRunner::RunMutations(
@@ -432,7 +446,7 @@ absl::Status RequestRunner::ApplyChange(const TableState& table,
   }
   if (change.old_key.empty()) change.old_key = change.new_key;
   if (change.new_key.empty()) change.new_key = change.old_key;
-  if (added_by.empty()) {
+  if (hooks_ && added_by.empty()) {
     RETURN_IF_ERROR(RunUserHooks(change, next.has_value()));
   }
 
@@ -455,16 +469,19 @@ absl::Status RequestRunner::ApplyChange(const TableState& table,
   Context context(this, /*observer=*/-1, &sink);
   RETURN_IF_ERROR(next.has_value() ? maintenance_.PrePut(context, change)
                                    : maintenance_.PreDelete(context, change));
-  if (keep_changes_) {
-    const auto own = [](std::optional<std::string_view> v) {
-      return v.has_value() ? std::optional<std::string>(*v) : std::nullopt;
-    };
-    effects_.changes.push_back({&table, std::string(change.old_key),
-                                std::string(change.new_key),
-                                own(change.old_record), own(change.new_record),
-                                std::string(added_by)});
-  }
+  if (keep_changes_) KeepChange(table, change);
   return absl::OkStatus();
+}
+
+void RequestRunner::KeepChange(const TableState& table,
+                               const RowChange& change) {
+  const auto own = [](std::optional<std::string_view> v) {
+    return v.has_value() ? std::optional<std::string>(*v) : std::nullopt;
+  };
+  effects_.changes.push_back({&table, std::string(change.old_key),
+                              std::string(change.new_key),
+                              own(change.old_record), own(change.new_record),
+                              std::string(change.added_by)});
 }
 
 absl::Status RequestRunner::RunUserHooks(const RowChange& change, bool is_put) {

@@ -40,9 +40,16 @@ struct OwnedChange {
   RowChange View() const;
 };
 
+struct AdmittedEffect;  // See replay_request.h.
+struct ReplayRequest;
+
 // What a request that ran leaves for after the commit.
 struct RequestEffects {
   Commit commit;
+  // Of a replayed request: when it was made, and where it comes from.
+  std::optional<int64_t> commit_time_us;
+  std::string source;
+  uint64_t source_position = 0;
   // Kept only if some observer's batch or post hook wants them, or the change
   // feed does.
   std::vector<OwnedChange> changes;
@@ -67,6 +74,12 @@ class RequestRunner {
                                      std::vector<AdmittedMutation>& mutations,
                                      SequenceNumber sequence);
 
+  // Applies a replayed record, which has been admitted, without observers. On
+  // an error the overlay is as it was.
+  absl::StatusOr<RequestEffects> RunReplayed(const SchemaState& schema,
+                                             ReplayRequest& request,
+                                             SequenceNumber sequence);
+
   // The post hooks of a request that is committed. The first error is kept in
   // effects.commit.post_commit.
   void RunPostHooks(RequestEffects& effects);
@@ -88,6 +101,27 @@ class RequestRunner {
     EncodedRow* row;
     std::string_view record;
   };
+
+  // An index entry of a replayed request, to be put once all that goes is gone.
+  struct EntryToPut {
+    const TableState* table;
+    size_t index;
+    std::string key;
+    std::string value;
+  };
+
+  void Begin(const SchemaState& schema, SequenceNumber sequence);
+  // Returns `status`; undoes everything if it is an error.
+  absl::Status End(size_t overlay_mark, const absl::Status& status);
+
+  absl::Status ApplyEffects(ReplayRequest& request);
+  absl::Status ApplyKnown(const std::vector<AdmittedEffect>& effects);
+  absl::Status ApplyRead(AdmittedEffect& effect, bool check_old);
+  absl::Status Remove(const AdmittedEffect& effect, CurrentRow row);
+  absl::Status RemoveElsewhere(const AdmittedEffect& effect);
+  absl::Status DiffEntries(const TableState& table, const EncodedRow* old_row,
+                           const EncodedRow* new_row);
+  void KeepChange(const TableState& table, const RowChange& change);
 
   absl::Status RunMutations(std::vector<AdmittedMutation>& mutations);
   absl::Status RunMutation(AdmittedMutation& m, std::string_view added_by,
@@ -132,6 +166,7 @@ class RequestRunner {
 
   // Of the request that runs.
   bool keep_changes_ = false;
+  bool hooks_ = true;  // Those of users run.
   const SchemaState* schema_ = nullptr;
   SequenceNumber sequence_{};
   RequestEffects effects_;
@@ -141,6 +176,7 @@ class RequestRunner {
   std::vector<std::atomic<uint64_t>*> counts_;  // To raise on success.
   // The store key of a unique entry that was just looked for and not found.
   std::string absent_entry_;
+  std::vector<EntryToPut> entries_to_put_;
 };
 
 }  // namespace dovetail

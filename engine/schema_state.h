@@ -49,6 +49,13 @@ struct TableState {
   v1::IndexState state(size_t i) const { return indexes[i].state(); }
   // Whether changes of rows reach index `i`.
   bool Maintains(size_t i) const { return state(i) != v1::INDEX_DISABLED; }
+  // Whether rows may lack entries, because a build has not come to them.
+  bool IsBuilding() const {
+    for (const v1::CatalogIndex& index : indexes) {
+      if (index.state() == v1::INDEX_BUILDING) return true;
+    }
+    return false;
+  }
   // The prefix of index `i`'s entries, or of the rows for -1.
   const std::string& prefix(int i) const {
     return i < 0 ? rows_prefix : entry_prefixes[i];

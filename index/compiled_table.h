@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "index/extractor.h"
 #include "index/index_definition.h"
 #include "index/key_layout.h"
+#include "index/old_fields.h"
 
 namespace dovetail {
 
@@ -50,6 +52,14 @@ class CompiledTable {
   // Reads and checks the record: out->fields, without the key.
   // InvalidArgument if the bytes are no record of the table's type.
   absl::Status ExtractFields(std::string_view record, EncodedRow* out) const;
+  // What a write log keeps of a row with these fields, and the way back, which
+  // leaves them in out->fields; see old_fields.h.
+  void EncodeOldFields(std::span<const FieldValue> fields,
+                       std::string* out) const {
+    old_fields_.Encode(fields, out);
+  }
+  absl::Status ExtractOldFields(std::string_view old_fields,
+                                EncodedRow* out) const;
   // Makes out->key and its offsets from out->fields.
   absl::Status EncodeKey(uint32_t salt, EncodedRow* out) const;
   // The salt of an encoded row key, 0 if the layout has none.
@@ -57,11 +67,12 @@ class CompiledTable {
 
  private:
   CompiledTable(v1::TableSchema schema, RecordType record_type,
-                Extractor extractor);
+                Extractor extractor, OldFieldsEncoder old_fields);
 
   v1::TableSchema schema_;
   RecordType record_type_;
   Extractor extractor_;
+  OldFieldsEncoder old_fields_;
   KeyLayout row_key_;
   std::vector<IndexDefinition> indexes_;
   int identity_ = -1;

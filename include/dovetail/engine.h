@@ -270,8 +270,11 @@ class Engine {
 
  private:
   friend class AsyncEngine;
+  friend class Replayer;
   class Impl;
   std::shared_ptr<internal::AsyncCore> NewAsyncCore(AsyncOptions options);
+  // FailedPrecondition as in every call: closed, or inside a hook.
+  absl::StatusOr<Committer*> UsableCommitter();
   explicit Engine(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

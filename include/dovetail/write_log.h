@@ -244,6 +244,9 @@ class WriteLogReader {
   // skip_damaged passed over it. Valid until the next call of Next.
   const v1::WriteLogFileHeader& header() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
+  // CRC-32C of the bytes of the last record; 0 before the first.
+  uint32_t record_crc() const;
+
   const WriteLogReadReport& report() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
