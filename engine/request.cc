@@ -120,6 +120,7 @@ absl::StatusOr<AdmittedMutation> AdmitMutation(const SchemaState& schema,
       // Checked like a record, so that what the patch takes from it is valid.
       RETURN_IF_ERROR(AdmitRecord(m, &out));
       ASSIGN_OR_RETURN(out.patch, plans.Patch(*out.table, m.fields));
+      if (m.create_if_absent) RETURN_IF_ERROR(CheckIdentity(*out.table));
       break;
     }
     case Mutation::Kind::kDelete:

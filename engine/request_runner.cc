@@ -144,6 +144,10 @@ absl::Status RequestRunner::RunMutation(AdmittedMutation& m,
   *rows_changed = rows.size();
   const bool is_patch = m.mutation->kind == Mutation::Kind::kPatch;
   if (rows.empty() && m.mutation->target.match() == RowRef::Match::kOne) {
+    if (is_patch && m.mutation->create_if_absent) {
+      *rows_changed = 1;
+      return ApplyPut(m, added_by);
+    }
     RETURN_IF_ERROR(CheckConditions(m, nullptr));
     if (is_patch) {
       return absl::NotFoundError(absl::StrCat(

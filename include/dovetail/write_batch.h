@@ -105,6 +105,8 @@ struct Mutation {
   RowRef target = RowRef::Key({});  // kPatch, kDelete.
   std::vector<std::string> fields;  // kPatch: paths of the fields to replace.
   std::vector<Precondition> conditions;
+  // kPatch with Match::kOne: insert `record` where no row matches.
+  bool create_if_absent = false;
 };
 
 class WriteBatch {
@@ -139,6 +141,14 @@ class WriteBatch {
                 std::move(target),
                 std::move(fields),
                 {}});
+  }
+  // As Patch, but where no row matches, `values` is put as a record of its
+  // own: for streams whose updates name only what changed.
+  WriteBatch& PatchOrPut(std::string_view table, RowRef target,
+                         std::string values, std::vector<std::string> fields) {
+    Patch(table, std::move(target), std::move(values), std::move(fields));
+    mutations_.back().create_if_absent = true;
+    return *this;
   }
   WriteBatch& Delete(std::string_view table, RowRef target) {
     return Add({Mutation::Kind::kDelete,

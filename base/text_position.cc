@@ -1,11 +1,11 @@
 // Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
 
-#include "cli/text_position.h"
+#include "base/text_position.h"
 
 #include "absl/strings/str_cat.h"
 #include "base/strings.h"
 
-namespace dovetail::cli {
+namespace dovetail {
 
 TextPosition PositionIn(std::string_view text, size_t offset, uint64_t line) {
   TextPosition position{line, 1};
@@ -25,4 +25,4 @@ std::string FormatPosition(std::string_view file, TextPosition position) {
                       position.line, ":", position.column);
 }
 
-}  // namespace dovetail::cli
+}  // namespace dovetail

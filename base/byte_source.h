@@ -1,11 +1,12 @@
 // Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
 //
-// Bytes of a file or of standard input, a piece at a time. Memory is what the
+// Bytes of an input, a piece at a time. Memory is what the
 // caller leaves unconsumed plus one chunk.
 
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -13,7 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace dovetail::cli {
+namespace dovetail {
 
 // Thread-compatible; movable, not copyable.
 class ByteSource {
@@ -21,9 +22,6 @@ class ByteSource {
   // Fills the buffer with up to `n` bytes and returns how many; 0 is the end.
   using ReadFunction = std::function<absl::StatusOr<size_t>(char*, size_t n)>;
 
-  // "-" is standard input. The error names the path. Reading is Cancelled
-  // after an interrupt.
-  static absl::StatusOr<ByteSource> Open(const std::string& path);
   // Hands out `text` at most `chunk` bytes at a time.
   static ByteSource FromString(std::string text, size_t chunk = 1 << 16);
 
@@ -39,6 +37,8 @@ class ByteSource {
   absl::StatusOr<bool> More();
   // Drops the first `n` bytes. REQUIRES: n <= data().size().
   void Consume(size_t n);
+  // Bytes dropped so far.
+  uint64_t consumed() const { return consumed_; }
 
   // Skips a UTF-8 byte order mark. InvalidArgument, with what to do, if the
   // input is compressed or UTF-16. REQUIRES: nothing was consumed.
@@ -48,11 +48,8 @@ class ByteSource {
   ReadFunction read_;
   std::string buffer_;
   size_t begin_ = 0;  // Consumed bytes at the front of buffer_.
+  uint64_t consumed_ = 0;
   bool ended_ = false;
 };
 
-// All of a text file, or of standard input for "-". InvalidArgument if it is
-// not plain text, or larger than `bytes_max`.
-absl::StatusOr<std::string> ReadAll(const std::string& path, size_t bytes_max);
-
-}  // namespace dovetail::cli
+}  // namespace dovetail

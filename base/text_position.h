@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace dovetail::cli {
+namespace dovetail {
 
 struct TextPosition {
   uint64_t line = 0;    // From 1; 0: no place.
@@ -24,4 +24,4 @@ TextPosition PositionIn(std::string_view text, size_t offset, uint64_t line);
 // "FILE:LINE:COLUMN", the form editors jump to.
 std::string FormatPosition(std::string_view file, TextPosition position);
 
-}  // namespace dovetail::cli
+}  // namespace dovetail

@@ -1,6 +1,6 @@
 // Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
 
-#include "cli/csv_reader.h"
+#include "base/csv_reader.h"
 
 #include <cstdint>
 #include <cstdlib>
@@ -11,13 +11,14 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/byte_source.h"
+#include "base/json.h"
+#include "base/line_reader.h"
 #include "base/strings.h"
-#include "cli/byte_source.h"
-#include "cli/json_lines.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dovetail::cli {
+namespace dovetail {
 namespace {
 
 using testing::ElementsAre;
@@ -261,14 +262,14 @@ TEST(CsvReaderTest, AnyBytesEndInRowsAndErrors) {
 
 std::string Members(std::string_view json) {
   size_t at = 0;
-  const auto members = ScanJsonObject(json, &at);
-  if (!members.ok()) {
-    return absl::StrCat("@", at, " ", members.status().message());
+  const auto object = ParseJsonObject(json, &at);
+  if (!object.ok()) {
+    return absl::StrCat("@", at, " ", object.status().message());
   }
   std::string out;
-  for (const JsonMember& member : *members) {
-    absl::StrAppend(&out, member.key, "=", static_cast<int>(member.kind), ":",
-                    member.text, ";");
+  for (const ForeignValue& member : object->members) {
+    absl::StrAppend(&out, member.name, "=", ToJson(member), "@", member.at,
+                    ";");
   }
   return out;
 }
@@ -276,9 +277,9 @@ std::string Members(std::string_view json) {
 TEST(JsonLinesTest, MembersKeepTheirTextExactly) {
   EXPECT_EQ(
       Members(R"( {"a": 12345678901234567890, "b":"x\"\u00f6\ud83d\ude00",)"
-              R"("c":null,"d":true,"e":{"f":[1,{}]},"g":-1.5e3} )"),
-      "a=2:12345678901234567890;b=3:x\"ö😀;c=0:null;d=1:true;"
-      "e=4:{\"f\":[1,{}]};g=2:-1.5e3;");
+              R"("c":null,"d":true,"e":{"f":[1,{}]},"g":-1.50e3} )"),
+      "a=12345678901234567890@7;b=\"x\\\"ö😀\"@33;c=null@61;d=true@70;"
+      "e={\"f\":[1,{}]}@79;g=-1.50e3@96;");
 }
 
 TEST(JsonLinesTest, FaultsNameTheirPlace) {
@@ -296,6 +297,30 @@ TEST(JsonLinesTest, FaultsNameTheirPlace) {
   EXPECT_EQ(Members(R"({a:1})"), "@1 not JSON: a key in quotes is missing");
   EXPECT_THAT(Members(absl::StrCat("{\"a\":", std::string(200, '['))),
               HasSubstr("nested too deeply"));
+  EXPECT_EQ(Members(R"({"a":{"b":1,"b":2}})"),
+            "@12 not JSON: the key is there twice");
+}
+
+TEST(JsonTest, AKeyThatIsThereTwiceIsFoundAmongMany) {
+  std::string json = "{";
+  for (int i = 0; i < 100; ++i) absl::StrAppend(&json, "\"k", i, "\":0,");
+  EXPECT_THAT(Members(absl::StrCat(json, "\"k99\":1}")),
+              HasSubstr("the key is there twice"));
+}
+
+TEST(JsonTest, ValuesAreCounted) {
+  size_t at = 0;
+  EXPECT_THAT(ParseJson("[1,2,3]", {.values_max = 4}, &at).ok(), true);
+  EXPECT_THAT(
+      ToStd(ParseJson("[1,2,3]", {.values_max = 3}, &at).status().message()),
+      HasSubstr("too many values"));
+  EXPECT_EQ(at, 5u);
+}
+
+TEST(JsonTest, TextBehindAValueIsTheCallers) {
+  size_t at = 0;
+  EXPECT_EQ(ToJson(*ParseJson("{\"a\":[ ]} \t rest", {}, &at)), "{\"a\":[]}");
+  EXPECT_EQ(at, 12u);
 }
 
 TEST(JsonLinesTest, BlankAndOverlongLinesAreSteppedOver) {
@@ -315,4 +340,4 @@ TEST(JsonLinesTest, BlankAndOverlongLinesAreSteppedOver) {
 }
 
 }  // namespace
-}  // namespace dovetail::cli
+}  // namespace dovetail

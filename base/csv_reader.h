@@ -29,10 +29,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cli/byte_source.h"
-#include "cli/text_position.h"
+#include "base/byte_source.h"
+#include "base/text_position.h"
 
-namespace dovetail::cli {
+namespace dovetail {
 
 struct CsvOptions {
   char delimiter = ',';
@@ -66,7 +66,11 @@ class CsvReader {
   // The lines the row, or the malformed row, is on; the first is 1.
   uint64_t line() const { return line_; }
   uint64_t last_line() const { return next_line_ - 1; }
-  // Where a field of the row begins.
+  // Where the row begins, in bytes of the input.
+  uint64_t offset() const { return source_->consumed(); }
+  // Where a field of the row begins, in bytes of the row.
+  size_t FieldAt(size_t field) const { return spans_[field].raw_begin; }
+  // The same as an editor counts.
   TextPosition PositionOf(size_t field) const;
   // Where the malformed row is malformed.
   TextPosition error_position() const { return error_position_; }
@@ -111,4 +115,4 @@ class CsvReader {
   absl::Status io_status_;
 };
 
-}  // namespace dovetail::cli
+}  // namespace dovetail

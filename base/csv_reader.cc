@@ -4,16 +4,15 @@
 // next call: places are counted from it only when an error needs one, and a
 // malformed row can be left at the end of its first line.
 
-#include "cli/csv_reader.h"
+#include "base/csv_reader.h"
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
-#include "cli/exit_code.h"
 
-namespace dovetail::cli {
+namespace dovetail {
 namespace {
 
 constexpr size_t kBadRawMax = 64 << 10;
@@ -235,4 +234,4 @@ void CsvReader::ConsumeRow() {
   bad_ = false;
 }
 
-}  // namespace dovetail::cli
+}  // namespace dovetail

@@ -1,15 +1,15 @@
 // Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
 
-#include "cli/byte_source.h"
+#include "cli/input_file.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -21,7 +21,6 @@
 namespace dovetail::cli {
 namespace {
 
-constexpr size_t kChunk = 1 << 16;
 constexpr int kPollMillis = 200;
 
 absl::Status ErrnoError(std::string_view doing, const std::string& path) {
@@ -44,35 +43,17 @@ struct Descriptor {
   int fd;
 };
 
-struct Magic {
-  std::string_view bytes;
-  std::string_view what;
-  std::string_view remedy;
-};
-constexpr Magic kMagics[] = {
-    {"\xfd"
-     "7zXZ",
-     "is compressed with xz", "xzcat FILE | dovetail import DB TABLE -"},
-    {"\x1f\x8b", "is compressed with gzip",
-     "zcat FILE | dovetail import DB TABLE -"},
-    {"\x28\xb5\x2f\xfd", "is compressed with zstd",
-     "zstdcat FILE | dovetail import DB TABLE -"},
-    {"\xff\xfe", "is UTF-16, not UTF-8",
-     "iconv -f UTF-16 -t UTF-8 FILE | dovetail import DB TABLE -"},
-    {"\xfe\xff", "is UTF-16, not UTF-8",
-     "iconv -f UTF-16 -t UTF-8 FILE | dovetail import DB TABLE -"},
-};
-
 }  // namespace
 
-absl::StatusOr<ByteSource> ByteSource::Open(const std::string& path) {
+absl::StatusOr<ByteSource::ReadFunction> OpenInputFunction(
+    const std::string& path) {
   int fd = STDIN_FILENO;
   if (path != "-") {
     fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return ErrnoError("cannot open the file", path);
   }
   auto descriptor = std::make_shared<Descriptor>(fd);
-  return ByteSource(
+  return ByteSource::ReadFunction(
       [descriptor, path](char* out, size_t n) -> absl::StatusOr<size_t> {
         for (;;) {
           // With a timeout: a signal just before the call wakes nothing.
@@ -86,55 +67,13 @@ absl::StatusOr<ByteSource> ByteSource::Open(const std::string& path) {
       });
 }
 
-ByteSource ByteSource::FromString(std::string text, size_t chunk) {
-  auto left = std::make_shared<std::string>(std::move(text));
-  auto at = std::make_shared<size_t>(0);
-  return ByteSource([left, at, chunk](char* out, size_t n) {
-    const size_t size = std::min({n, chunk, left->size() - *at});
-    std::memcpy(out, left->data() + *at, size);
-    *at += size;
-    return absl::StatusOr<size_t>(size);
-  });
-}
-
-ByteSource::ByteSource(ReadFunction read) : read_(std::move(read)) {}
-
-absl::StatusOr<bool> ByteSource::More() {
-  // A terminal would ask for a second end of input.
-  if (ended_) return false;
-  if (begin_ > 0) {
-    buffer_.erase(0, begin_);
-    begin_ = 0;
-  }
-  const size_t before = buffer_.size();
-  buffer_.resize(before + kChunk);
-  absl::StatusOr<size_t> got = read_(buffer_.data() + before, kChunk);
-  buffer_.resize(before + (got.ok() ? *got : 0));
-  if (!got.ok()) return got.status();
-  ended_ = *got == 0;
-  return !ended_;
-}
-
-void ByteSource::Consume(size_t n) { begin_ += n; }
-
-absl::Status ByteSource::CheckText() {
-  while (data().size() < 6) {
-    ASSIGN_OR_RETURN(const bool more, More());
-    if (!more) break;
-  }
-  for (const Magic& magic : kMagics) {
-    if (data().substr(0, magic.bytes.size()) != magic.bytes) continue;
-    return WithHint(
-        absl::InvalidArgumentError(
-            absl::StrCat("the input ", ToAbsl(magic.what))),
-        absl::StrCat("Pipe it through a converter: ", ToAbsl(magic.remedy)));
-  }
-  if (data().substr(0, 3) == "\xef\xbb\xbf") Consume(3);
-  return {};
+absl::StatusOr<ByteSource> OpenInput(const std::string& path) {
+  ASSIGN_OR_RETURN(ByteSource::ReadFunction read, OpenInputFunction(path));
+  return ByteSource(std::move(read));
 }
 
 absl::StatusOr<std::string> ReadAll(const std::string& path, size_t bytes_max) {
-  ASSIGN_OR_RETURN(ByteSource source, ByteSource::Open(path));
+  ASSIGN_OR_RETURN(ByteSource source, OpenInput(path));
   RETURN_IF_ERROR(source.CheckText());
   for (;;) {
     if (source.data().size() > bytes_max) {

@@ -1,19 +1,24 @@
 // Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
 
-#include "cli/json_lines.h"
+#include "base/json.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 
-namespace dovetail::cli {
+namespace dovetail {
 namespace {
 
-constexpr int kDepthMax = 100;
-constexpr size_t kCutMax = 64 << 10;
+using Kind = ForeignValue::Kind;
+
+// Above so many keys, a set finds one that is there twice.
+constexpr size_t kFewKeys = 16;
 
 bool IsDigit(int c) { return c >= '0' && c <= '9'; }
 
@@ -38,28 +43,16 @@ void AppendUtf8(uint32_t code, std::string* out) {
 // One pass over one value; `at()` is where it stopped.
 class Scanner {
  public:
-  explicit Scanner(std::string_view json) : json_(json) {}
+  Scanner(std::string_view json, const JsonLimits& limits)
+      : json_(json), limits_(limits) {}
 
   size_t at() const { return at_; }
 
-  absl::StatusOr<std::vector<JsonMember>> Object() {
-    std::vector<JsonMember> members;
+  absl::Status Text(ForeignValue* value) {
     SkipSpace();
-    if (Peek() != '{') return Error("a line must hold one JSON object");
-    absl::flat_hash_set<std::string> keys;
-    RETURN_IF_ERROR(EachMember(0, [&](JsonMember member) -> absl::Status {
-      if (!keys.insert(member.key).second) {
-        at_ = member.key_at;
-        return Error("the key is there twice");
-      }
-      members.push_back(std::move(member));
-      return absl::OkStatus();
-    }));
+    RETURN_IF_ERROR(Value(0, value));
     SkipSpace();
-    if (Peek() >= 0) {
-      return Error("text behind the object; one object per line");
-    }
-    return members;
+    return absl::OkStatus();
   }
 
  private:
@@ -67,16 +60,18 @@ class Scanner {
     return at_ < json_.size() ? static_cast<unsigned char>(json_[at_]) : -1;
   }
   void SkipSpace() {
-    while (Peek() == ' ' || Peek() == '\t' || Peek() == '\r') ++at_;
+    while (Peek() == ' ' || Peek() == '\t' || Peek() == '\r' ||
+           Peek() == '\n') {
+      ++at_;
+    }
   }
   absl::Status Error(std::string_view cause) const {
     return absl::InvalidArgumentError(
         absl::StrCat("not JSON: ", ToAbsl(cause)));
   }
 
-  // From the brace. Calls `sink` with each member.
-  template <typename Sink>
-  absl::Status EachMember(int depth, Sink sink) {
+  // From the brace.
+  absl::Status Object(int depth, ForeignValue* object) {
     ++at_;
     SkipSpace();
     if (Peek() == '}') {
@@ -85,27 +80,42 @@ class Scanner {
     }
     for (;;) {
       SkipSpace();
-      JsonMember member;
-      member.key_at = at_;
+      ForeignValue member;
+      member.name_at = at_;
       if (Peek() != '"') return Error("a key in quotes is missing");
-      RETURN_IF_ERROR(String(&member.key));
+      RETURN_IF_ERROR(String(&member.name));
       SkipSpace();
       if (Peek() != ':') return Error("a colon is missing behind the key");
       ++at_;
       SkipSpace();
-      member.value_at = at_;
       RETURN_IF_ERROR(Value(depth, &member));
-      RETURN_IF_ERROR(sink(std::move(member)));
+      object->members.push_back(std::move(member));
       SkipSpace();
       if (Peek() == '}') break;
       if (Peek() != ',') return Error("a comma or brace is missing");
       ++at_;
     }
     ++at_;
+    return CheckKeys(*object);
+  }
+
+  absl::Status CheckKeys(const ForeignValue& object) {
+    absl::flat_hash_set<std::string_view> seen;
+    for (auto it = object.members.begin(); it != object.members.end(); ++it) {
+      const bool again = object.members.size() > kFewKeys
+                             ? !seen.insert(it->name).second
+                             : std::any_of(object.members.begin(), it,
+                                           [&it](const ForeignValue& earlier) {
+                                             return earlier.name == it->name;
+                                           });
+      if (!again) continue;
+      at_ = it->name_at;
+      return Error("the key is there twice");
+    }
     return absl::OkStatus();
   }
 
-  absl::Status Array(int depth) {
+  absl::Status Array(int depth, ForeignValue* array) {
     ++at_;
     SkipSpace();
     if (Peek() == ']') {
@@ -114,8 +124,7 @@ class Scanner {
     }
     for (;;) {
       SkipSpace();
-      JsonMember element;
-      RETURN_IF_ERROR(Value(depth, &element));
+      RETURN_IF_ERROR(Value(depth, &array->members.emplace_back()));
       SkipSpace();
       if (Peek() == ']') break;
       if (Peek() != ',') return Error("a comma or bracket is missing");
@@ -125,33 +134,28 @@ class Scanner {
     return absl::OkStatus();
   }
 
-  absl::Status Value(int depth, JsonMember* member) {
+  absl::Status Value(int depth, ForeignValue* value) {
+    if (++values_ > limits_.values_max) return Error("too many values");
+    value->at = at_;
     const int c = Peek();
     if (c == '"') {
-      member->kind = JsonMember::Kind::kString;
-      return String(&member->text);
+      value->kind = Kind::kString;
+      return String(&value->text);
     }
     if (c == '{' || c == '[') {
-      if (depth == kDepthMax) return Error("nested too deeply");
-      const size_t begin = at_;
-      RETURN_IF_ERROR(c == '[' ? Array(depth + 1)
-                               : EachMember(depth + 1, [](JsonMember) {
-                                   return absl::Status();
-                                 }));
-      member->kind = JsonMember::Kind::kNested;
-      member->text = std::string(json_.substr(begin, at_ - begin));
-      return absl::OkStatus();
+      if (depth == limits_.depth_max) return Error("nested too deeply");
+      value->kind = c == '[' ? Kind::kArray : Kind::kObject;
+      return c == '[' ? Array(depth + 1, value) : Object(depth + 1, value);
     }
     if (c == '-' || IsDigit(c)) {
-      member->kind = JsonMember::Kind::kNumber;
-      return Number(&member->text);
+      value->kind = Kind::kNumber;
+      return Number(&value->text);
     }
     for (const std::string_view word : {"true", "false", "null"}) {
       if (json_.substr(at_, word.size()) != word) continue;
       at_ += word.size();
-      member->kind =
-          word == "null" ? JsonMember::Kind::kNull : JsonMember::Kind::kBool;
-      member->text = std::string(word);
+      value->kind = word == "null" ? Kind::kNull : Kind::kBool;
+      if (value->kind == Kind::kBool) value->text = std::string(word);
       return absl::OkStatus();
     }
     return Error(c < 0 ? "the line ends inside the object"
@@ -245,80 +249,91 @@ class Scanner {
   }
 
   std::string_view json_;
+  const JsonLimits& limits_;
   size_t at_ = 0;
+  size_t values_ = 0;
 };
+
+void AppendString(std::string_view text, std::string* out) {
+  *out += '"';
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      *out += '\\';
+      *out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      absl::StrAppendFormat(out, "\\u%04x", static_cast<unsigned char>(c));
+    } else {
+      *out += c;
+    }
+  }
+  *out += '"';
+}
+
+// Recursion ends where the parser's does.
+void AppendJson(const ForeignValue& value, std::string* out) {
+  switch (value.kind) {
+    case Kind::kNull:
+      *out += "null";
+      return;
+    case Kind::kBool:
+    case Kind::kNumber:
+      *out += value.text;
+      return;
+    case Kind::kString:
+      AppendString(value.text, out);
+      return;
+    case Kind::kBytes:
+      AppendString(absl::Base64Escape(value.text), out);
+      return;
+    case Kind::kArray:
+    case Kind::kObject:
+      break;
+  }
+  const bool object = value.kind == Kind::kObject;
+  *out += object ? '{' : '[';
+  for (size_t i = 0; i < value.members.size(); ++i) {
+    if (i > 0) *out += ',';
+    if (object) {
+      AppendString(value.members[i].name, out);
+      *out += ':';
+    }
+    AppendJson(value.members[i], out);
+  }
+  *out += object ? '}' : ']';
+}
 
 }  // namespace
 
-absl::StatusOr<std::vector<JsonMember>> ScanJsonObject(std::string_view json,
-                                                       size_t* error_at) {
-  Scanner scanner(json);
-  absl::StatusOr<std::vector<JsonMember>> members = scanner.Object();
-  if (!members.ok()) *error_at = scanner.at();
-  return members;
+absl::StatusOr<ForeignValue> ParseJson(std::string_view text,
+                                       const JsonLimits& limits, size_t* at) {
+  Scanner scanner(text, limits);
+  ForeignValue value;
+  absl::Status status = scanner.Text(&value);
+  *at = scanner.at();
+  if (!status.ok()) return status;
+  return value;
 }
 
-LineReader::LineReader(ByteSource* source, size_t line_bytes_max)
-    : source_(source), line_bytes_max_(line_bytes_max) {}
-
-absl::Status LineReader::Start() { return source_->CheckText(); }
-
-absl::Status LineReader::SkipLines(uint64_t lines) {
-  while (line_ < lines) {
-    absl::StatusOr<bool> line = ReadLine();
-    if (!line.ok() && !absl::IsInvalidArgument(line.status())) {
-      return line.status();
-    }
-    if (line.ok() && !*line) break;
-  }
-  return {};
-}
-
-absl::StatusOr<bool> LineReader::Next() {
-  for (;;) {
-    ASSIGN_OR_RETURN(const bool got, ReadLine());
-    if (!got) return false;
-    if (text_.find_first_not_of(" \t") != std::string_view::npos) return true;
-  }
-}
-
-absl::StatusOr<bool> LineReader::ReadLine() {
-  source_->Consume(line_bytes_);
-  line_bytes_ = 0;
-  size_t searched = 0;
-  bool too_long = false;
-  for (;;) {
-    const std::string_view data = source_->data();
-    const size_t end = data.find('\n', searched);
-    const bool found = end != std::string_view::npos;
-    searched = found ? end : data.size();
-    if (!too_long && searched > line_bytes_max_) {
-      too_long = true;
-      cut_text_.assign(data.substr(0, kCutMax));
-    }
-    if (found) {
-      line_bytes_ = end + 1;
-      break;
-    }
-    if (too_long) {  // Nothing of the rest is kept.
-      source_->Consume(data.size());
-      searched = 0;
-    }
-    ASSIGN_OR_RETURN(const bool more, source_->More());
-    if (more) continue;
-    line_bytes_ = searched;
-    if (searched == 0 && !too_long) return false;
-    break;
-  }
-  ++line_;
-  if (too_long) {
-    text_ = cut_text_;
+absl::StatusOr<ForeignValue> ParseJsonObject(std::string_view line,
+                                             size_t* at) {
+  const size_t begin = line.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos || line[begin] != '{') {
+    *at = std::min(begin, line.size());
     return absl::InvalidArgumentError(
-        absl::StrCat("a line of more than ", line_bytes_max_, " bytes"));
+        "not JSON: a line must hold one JSON object");
   }
-  text_ = source_->data().substr(0, searched);
-  if (text_.ends_with('\r')) text_.remove_suffix(1);
-  return true;
+  absl::StatusOr<ForeignValue> object = ParseJson(line, {}, at);
+  if (object.ok() && *at != line.size()) {
+    return absl::InvalidArgumentError(
+        "not JSON: text behind the object; one object per line");
+  }
+  return object;
 }
 
-}  // namespace dovetail::cli
+std::string ToJson(const ForeignValue& value) {
+  std::string json;
+  AppendJson(value, &json);
+  return json;
+}
+
+}  // namespace dovetail
