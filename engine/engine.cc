@@ -124,6 +124,7 @@ std::vector<std::string> PrefixesLookedInto(const SchemaState& schema) {
   std::vector<std::string> prefixes;
   for (const TableState& table : schema.tables()) {
     if (table.compiled->identity() < 0) prefixes.push_back(table.rows_prefix);
+    if (!table.deletes_prefix.empty()) prefixes.push_back(table.deletes_prefix);
     const auto& indexes = table.compiled->indexes();
     for (size_t i = 0; i < indexes.size(); ++i) {
       if (indexes[i].unique() && table.Maintains(i)) {
@@ -536,6 +537,8 @@ absl::StatusOr<Stats> Engine::GetStats() {
   stats.long_keys = counts.long_keys;
   const auto schema = impl_->schema();
   for (const TableState& table : schema->tables()) {
+    stats.late_ignored +=
+        table.counters[0]->late.load(std::memory_order_relaxed);
     const int indexes = static_cast<int>(table.compiled->indexes().size());
     for (int i = -1; i < indexes; ++i) {
       IndexStats index;

@@ -131,6 +131,15 @@ absl::Status RequestRunner::RunMutation(AdmittedMutation& m,
                                         std::string_view added_by,
                                         uint64_t* rows_changed) {
   absent_entry_.clear();
+  ignored_ = 0;
+  RETURN_IF_ERROR(ApplyMutation(m, added_by, rows_changed));
+  *rows_changed -= std::min(ignored_, *rows_changed);
+  return absl::OkStatus();
+}
+
+absl::Status RequestRunner::ApplyMutation(AdmittedMutation& m,
+                                          std::string_view added_by,
+                                          uint64_t* rows_changed) {
   switch (m.mutation->kind) {
     case Mutation::Kind::kInsert:
     case Mutation::Kind::kPut:
@@ -153,6 +162,9 @@ absl::Status RequestRunner::RunMutation(AdmittedMutation& m,
       return absl::NotFoundError(absl::StrCat(
           "no row to patch: table=", m.table->name(),
           " index=", m.index < 0 ? "(row key)" : m.mutation->target.index()));
+    }
+    if (m.delete_order.has_value()) {
+      return ApplyOrderedDelete(m, std::nullopt, added_by);
     }
   }
   for (CurrentRow& row : rows) {
@@ -390,15 +402,28 @@ absl::Status RequestRunner::ApplyPut(AdmittedMutation& m,
     return absl::AlreadyExistsError(absl::StrCat(
         "row to insert exists: ", DescribeKey(*m.table, old->key)));
   }
+  if (m.table->compiled->change_order() != nullptr) {
+    return ApplyOrderedPut(m, old, added_by);
+  }
   return ApplyChange(*m.table, old, NewRow{&m.row, m.mutation->record},
                      added_by);
 }
 
 absl::Status RequestRunner::ApplyPatch(AdmittedMutation& m, CurrentRow old,
                                        std::string_view added_by) {
-  const CompiledTable& compiled = *m.table->compiled;
   std::string record;
   RETURN_IF_ERROR(m.patch->Apply(old.record(), m.mutation->record, &record));
+  if (m.table->compiled->change_order() != nullptr) {
+    return ApplyOrderedPatch(m, std::move(old), std::move(record), added_by);
+  }
+  return ApplyMerged(*m.table, std::move(old), std::move(record), added_by);
+}
+
+// Changes the row into `record`, which was made of it.
+absl::Status RequestRunner::ApplyMerged(const TableState& table, CurrentRow old,
+                                        std::string record,
+                                        std::string_view added_by) {
+  const CompiledTable& compiled = *table.compiled;
   if (record.size() > services_.limits->record_bytes_max) {
     return absl::InvalidArgumentError(
         absl::StrCat("patched record is too large: bytes=", record.size(),
@@ -410,19 +435,21 @@ absl::Status RequestRunner::ApplyPatch(AdmittedMutation& m, CurrentRow old,
   RETURN_IF_ERROR(compiled.EncodeKey(salt, &next));
   if (next.key != old.key) {
     ASSIGN_OR_RETURN(const std::optional<CurrentRow> in_the_way,
-                     view_->ReadRow(*m.table, next.key));
+                     view_->ReadRow(table, next.key));
     if (in_the_way.has_value()) {
-      return absl::AlreadyExistsError(
-          absl::StrCat("patch would move the row onto another one: from ",
-                       DescribeKey(*m.table, old.key), " to ",
-                       DescribeKey(*m.table, next.key)));
+      return absl::AlreadyExistsError(absl::StrCat(
+          "patch would move the row onto another one: from ",
+          DescribeKey(table, old.key), " to ", DescribeKey(table, next.key)));
     }
   }
-  return ApplyChange(*m.table, std::move(old), NewRow{&next, record}, added_by);
+  return ApplyChange(table, std::move(old), NewRow{&next, record}, added_by);
 }
 
 absl::Status RequestRunner::ApplyDelete(AdmittedMutation& m, CurrentRow old,
                                         std::string_view added_by) {
+  if (!m.table->deletes_prefix.empty()) {
+    return ApplyOrderedDelete(m, std::move(old), added_by);
+  }
   return ApplyChange(*m.table, std::move(old), std::nullopt, added_by);
 }
 

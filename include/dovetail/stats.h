@@ -66,6 +66,8 @@ struct Stats {
   uint64_t requests_failed = 0;
   uint64_t groups = 0;  // Store commits they were grouped into.
   uint64_t syncs = 0;
+  // Changes that came too late, of tables that declare a change order.
+  uint64_t late_ignored = 0;
   uint64_t long_keys = 0;  // Over Limits::key_bytes_warn.
   // Snapshots that callers hold. What their states hold cannot be given back.
   uint64_t snapshots = 0;

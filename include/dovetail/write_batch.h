@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -107,6 +108,8 @@ struct Mutation {
   std::vector<Precondition> conditions;
   // kPatch with Match::kOne: insert `record` where no row matches.
   bool create_if_absent = false;
+  // kDelete: of a row that is not newer than this; see DeleteAsOf.
+  std::optional<Value> as_of = {};
 };
 
 class WriteBatch {
@@ -157,6 +160,15 @@ class WriteBatch {
                 std::move(target),
                 {},
                 {}});
+  }
+  // Deletes the row as it was at `order`, a value of the field that orders the
+  // table's changes: a newer row stays, and a change that is not newer will
+  // not bring the row back, whichever arrives first. The table must remember
+  // deletes, and the target name the row key or the identity in full.
+  WriteBatch& DeleteAsOf(std::string_view table, RowRef target, Value order) {
+    Delete(table, std::move(target));
+    mutations_.back().as_of = std::move(order);
+    return *this;
   }
   // Adds a precondition to the mutation added last. REQUIRES: !empty().
   WriteBatch& If(Precondition condition) {
