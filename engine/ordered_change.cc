@@ -71,6 +71,7 @@ absl::Status RequestRunner::ApplyOrderedDelete(AdmittedMutation& m,
     EncodedRow row;
     RETURN_IF_ERROR(table.compiled->ExtractFields(old->record(), &row));
     row.key = old->key;
+    ASSIGN_OR_RETURN(row.offsets, table.compiled->row_key().Split(row.key));
     ASSIGN_OR_RETURN(key, LedgerKey(table, row));
   } else {
     ASSIGN_OR_RETURN(key, LedgerKey(m));
