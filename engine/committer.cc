@@ -71,7 +71,7 @@ Committer::Committer(std::shared_ptr<Store> store,
       pending_(mark.sequence),
       synced_(mark.synced),
       runner_(&view_, {services.limits, services.observers, &plans_,
-                       services.random, &long_keys_}) {
+                       services.random, &long_keys_, services.recorder}) {
   Publish();
 }
 
@@ -80,8 +80,8 @@ Committer::~Committer() = default;
 absl::Status Committer::CheckIntact() const {
   if (read_only_.load(std::memory_order_acquire)) {
     return absl::FailedPreconditionError(
-        "engine is read-only since a write to the store failed; close it, "
-        "see to the cause, and open it again");
+        "engine is read-only since a write to the store or its write log "
+        "failed; close it, see to the cause, and open it again");
   }
   return absl::OkStatus();
 }
@@ -351,8 +351,7 @@ void Committer::AddToFeed(const RequestEffects& effects) {
   const SequenceNumber sequence = effects.commit.sequence;
   const v1::ChangeFeedState& feed = schema_->catalog().feed();
   const std::string& prefix = schema_->feed_prefix();
-  view_.overlay().Put(FeedKey(prefix, sequence),
-                      EncodeFeedRecord(effects, services_.clock->NowMicros()));
+  view_.overlay().Put(FeedKey(prefix, sequence), effects.feed_record);
   const auto n = static_cast<uint64_t>(sequence);
   if (feed.commits_max() > 0 &&
       n >= feed.first_sequence() + feed.commits_max()) {
@@ -368,8 +367,10 @@ absl::Status Committer::RunAlone(Writer& writer) {
   ASSIGN_OR_RETURN(v1::Catalog catalog, (*writer.catalog)(*schema_, view_));
   catalog.set_schema_version(catalog.schema_version() + 1);
   std::string bytes = catalog.SerializeAsString();
-  ASSIGN_OR_RETURN(next_schema_,
+  ASSIGN_OR_RETURN(std::shared_ptr<const SchemaState> next,
                    SchemaState::FromCatalog(std::move(catalog), schema_.get()));
+  RETURN_IF_ERROR(services_.recorder->CheckSchema(*next));
+  next_schema_ = std::move(next);
   view_.overlay().Put(CatalogCopyKey(), bytes);
   view_.overlay().Put(CatalogKey(), std::move(bytes));
   return absl::OkStatus();
@@ -392,8 +393,6 @@ absl::StatusOr<RequestEffects> Committer::RunReplayed(Writer& writer) {
                                     : RunReplayedRecord(writer);
   }();
   if (effects.ok()) {
-    effects->source = request.run->source;
-    effects->source_position = request.position;
     request.rows = request.effects.size();
     for (const uint64_t rows : effects->commit.rows_changed) {
       request.rows += rows;
@@ -425,24 +424,33 @@ absl::StatusOr<RequestEffects> Committer::RunAdmitted(Writer& writer) {
                                                   plans_, *writer.batch));
   }
   writer.began = true;
-  return runner_.Run(*schema_, writer.mutations, Next(pending_));
+  return runner_.Run(*schema_, writer.mutations, Next(pending_),
+                     writer.replay);
 }
 
 absl::Status Committer::CommitGroup(bool sync) {
   batch_->Clear();
   view_.overlay().AppendTo(batch_.get(), services_.known_keys);
-  batch_->Put(MarkKey(), EncodeMark({pending_, synced_}));
-  const absl::Status status = store_->Write(*batch_, sync);
+  Recorder& recorder = *services_.recorder;
+  const absl::Status recorded = recorder.Append(sync);
+  batch_->Put(MarkKey(), EncodeMark({pending_, synced_, recorder.synced()}));
+  const absl::Status status =
+      recorded.ok() ? store_->Write(*batch_, sync) : recorded;
   if (!status.ok()) {
     read_only_.store(true, std::memory_order_release);
     next_schema_ = nullptr;
     return absl::UnknownError(absl::StrCat(
-        "store failed while writing, so the outcome is unknown; the engine is "
+        recorded.ok() ? "store" : "write log",
+        " failed while writing, so the outcome is unknown; the engine is "
         "read-only until it is opened again: ",
         status.message()));
   }
   sequence_ = pending_;
-  if (next_schema_ != nullptr) schema_ = std::move(next_schema_);
+  if (next_schema_ != nullptr) {
+    schema_ = std::move(next_schema_);
+    // Its size was checked; a log that has failed says so to the next commit.
+    recorder.UseSchema(*schema_).IgnoreError();
+  }
   unpolled_bytes_ += view_.overlay().bytes();
   if (services_.disk != nullptr) {
     services_.disk->Wrote(view_.overlay().bytes());
@@ -457,6 +465,7 @@ absl::Status Committer::CommitGroup(bool sync) {
     syncs_.fetch_add(1, std::memory_order_relaxed);
   }
   Publish();
+  recorder.Committed(sequence_, sync);
   return absl::OkStatus();
 }
 

@@ -10,6 +10,8 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "engine/column_filter.h"
+#include "engine/recorder.h"
+#include "engine/replay_request.h"
 #include "engine/request_context.h"
 #include "engine/row_format.h"
 
@@ -62,8 +64,8 @@ RequestRunner::~RequestRunner() = default;
 
 absl::StatusOr<RequestEffects> RequestRunner::Run(
     const SchemaState& schema, std::vector<AdmittedMutation>& mutations,
-    SequenceNumber sequence) {
-  Begin(schema, sequence);
+    SequenceNumber sequence, const ReplayRequest* replay) {
+  Begin(schema, sequence, replay);
   keep_changes_ = keep_changes_ || observers_keep_changes_;
   added_count_ = mutations.size();
   for (const AdmittedMutation& m : mutations) {
@@ -77,13 +79,18 @@ absl::StatusOr<RequestEffects> RequestRunner::Run(
   return std::move(effects_);
 }
 
-void RequestRunner::Begin(const SchemaState& schema, SequenceNumber sequence) {
+void RequestRunner::Begin(const SchemaState& schema, SequenceNumber sequence,
+                          const ReplayRequest* replay) {
   schema_ = &schema;
-  keep_changes_ = !schema.feed_prefix().empty();
+  keep_changes_ = services_.recorder->wants_changes(schema);
   hooks_ = true;
   sequence_ = sequence;
   effects_ = RequestEffects();
   effects_.commit.sequence = sequence;
+  if (replay != nullptr) {
+    effects_.source = replay->run->source;
+    effects_.source_position = replay->position;
+  }
   added_.clear();
   added_count_ = 0;
   request_bytes_ = 0;
@@ -91,8 +98,10 @@ void RequestRunner::Begin(const SchemaState& schema, SequenceNumber sequence) {
   absent_entry_.clear();
 }
 
-absl::Status RequestRunner::End(size_t overlay_mark,
-                                const absl::Status& status) {
+absl::Status RequestRunner::End(size_t overlay_mark, absl::Status status) {
+  if (status.ok() && services_.recorder->wants_changes(*schema_)) {
+    status = services_.recorder->Prepare(*schema_, &effects_);
+  }
   maintenance_.PostBatchMutateIndispensably(status);
   if (!status.ok()) {
     view_->overlay().RollBackTo(overlay_mark);
@@ -496,19 +505,24 @@ absl::Status RequestRunner::ApplyChange(const TableState& table,
   Context context(this, /*observer=*/-1, &sink);
   RETURN_IF_ERROR(next.has_value() ? maintenance_.PrePut(context, change)
                                    : maintenance_.PreDelete(context, change));
-  if (keep_changes_) KeepChange(table, change);
+  if (keep_changes_) {
+    KeepChange(table, change, old.has_value() ? &old_row : nullptr);
+  }
   return absl::OkStatus();
 }
 
-void RequestRunner::KeepChange(const TableState& table,
-                               const RowChange& change) {
+void RequestRunner::KeepChange(const TableState& table, const RowChange& change,
+                               const EncodedRow* old_row) {
   const auto own = [](std::optional<std::string_view> v) {
     return v.has_value() ? std::optional<std::string>(*v) : std::nullopt;
   };
-  effects_.changes.push_back({&table, std::string(change.old_key),
-                              std::string(change.new_key),
-                              own(change.old_record), own(change.new_record),
-                              std::string(change.added_by)});
+  OwnedChange& kept = effects_.changes.emplace_back(
+      OwnedChange{&table, std::string(change.old_key),
+                  std::string(change.new_key), own(change.old_record),
+                  own(change.new_record), "", std::string(change.added_by)});
+  if (old_row != nullptr && services_.recorder->on()) {
+    table.compiled->EncodeOldFields(old_row->fields, &kept.old_fields);
+  }
 }
 
 absl::Status RequestRunner::RunUserHooks(const RowChange& change, bool is_put) {

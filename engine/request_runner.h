@@ -28,6 +28,8 @@
 
 namespace dovetail {
 
+class Recorder;
+
 // A row change as hooks see it after the mutation has been applied.
 struct OwnedChange {
   const TableState* table;
@@ -35,6 +37,8 @@ struct OwnedChange {
   std::string new_key;
   std::optional<std::string> old_record;
   std::optional<std::string> new_record;
+  // Of the old record, what keys and indexes read; only for the write log.
+  std::string old_fields;
   std::string added_by;
 
   RowChange View() const;
@@ -50,9 +54,10 @@ struct RequestEffects {
   std::optional<int64_t> commit_time_us;
   std::string source;
   uint64_t source_position = 0;
-  // Kept only if some observer's batch or post hook wants them, or the change
-  // feed does.
+  // Kept only if some observer's batch or post hook wants them, or the
+  // recorder does.
   std::vector<OwnedChange> changes;
+  std::string feed_record;  // Of the change feed, if it is on.
 };
 
 // Used by one thread at a time.
@@ -64,15 +69,18 @@ class RequestRunner {
     PlanCache* plans;
     RandomSource* random;
     std::atomic<uint64_t>* long_keys;
+    Recorder* recorder;
   };
   // All must outlive the runner.
   RequestRunner(SerialView* view, const Services& services);
   ~RequestRunner();
 
-  // Runs the mutations under `sequence`. On an error the overlay is as it was.
+  // Runs the mutations under `sequence`. `replay`, if it is not null, is where
+  // they come from. On an error the overlay is as it was.
   absl::StatusOr<RequestEffects> Run(const SchemaState& schema,
                                      std::vector<AdmittedMutation>& mutations,
-                                     SequenceNumber sequence);
+                                     SequenceNumber sequence,
+                                     const ReplayRequest* replay);
 
   // Applies a replayed record, which has been admitted, without observers. On
   // an error the overlay is as it was.
@@ -110,9 +118,11 @@ class RequestRunner {
     std::string value;
   };
 
-  void Begin(const SchemaState& schema, SequenceNumber sequence);
-  // Returns `status`; undoes everything if it is an error.
-  absl::Status End(size_t overlay_mark, const absl::Status& status);
+  void Begin(const SchemaState& schema, SequenceNumber sequence,
+             const ReplayRequest* replay);
+  // Has the request's record made. Returns `status`, or the error of that;
+  // undoes everything if it is an error.
+  absl::Status End(size_t overlay_mark, absl::Status status);
 
   absl::Status ApplyEffects(ReplayRequest& request);
   absl::Status ApplyKnown(const std::vector<AdmittedEffect>& effects);
@@ -121,7 +131,9 @@ class RequestRunner {
   absl::Status RemoveElsewhere(const AdmittedEffect& effect);
   absl::Status DiffEntries(const TableState& table, const EncodedRow* old_row,
                            const EncodedRow* new_row);
-  void KeepChange(const TableState& table, const RowChange& change);
+  // `old_row` is null if there was no row.
+  void KeepChange(const TableState& table, const RowChange& change,
+                  const EncodedRow* old_row);
 
   absl::Status RunMutations(std::vector<AdmittedMutation>& mutations);
   absl::Status RunMutation(AdmittedMutation& m, std::string_view added_by,

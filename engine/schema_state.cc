@@ -197,6 +197,19 @@ absl::StatusOr<std::shared_ptr<const SchemaState>> SchemaState::FromCatalog(
   return std::shared_ptr<const SchemaState>(std::move(state));
 }
 
+v1::Schema SchemaOf(const SchemaState& state) {
+  v1::Schema schema;
+  for (const TableState& table : state.tables()) {
+    *schema.add_tables() = table.compiled->schema();
+  }
+  return schema;
+}
+
+uint64_t SchemaFingerprint(const v1::Schema& schema) {
+  const std::string bytes = schema.SerializeAsString();
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
 // Tables are few and names short: a scan beats hashing the name.
 absl::StatusOr<const TableState*> SchemaState::Find(
     std::string_view name) const {

@@ -86,6 +86,11 @@ class SchemaState {
   std::string feed_prefix_;
 };
 
+// The tables, as they were declared, descriptors included.
+v1::Schema SchemaOf(const SchemaState& state);
+// Differs between schemas that differ.
+uint64_t SchemaFingerprint(const v1::Schema& schema);
+
 // The position of the named index, -1 for an empty name (the row key).
 // NotFound lists the indexes there are.
 absl::StatusOr<int> FindIndex(const TableState& table, std::string_view index);

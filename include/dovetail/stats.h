@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,17 @@ struct KeyFilterStats {
   bool complete = false;
 };
 
+// Of the log that the engine records into; see recording.h.
+struct WriteLogStats {
+  std::string directory;
+  uint64_t files = 0;
+  uint64_t bytes = 0;
+  SequenceNumber first_sequence{};  // 0: the log is empty.
+  SequenceNumber last_sequence{};
+  // The first error of dropping files that retention does not keep; in words.
+  std::string retention_error;
+};
+
 struct ObserverStats {
   std::string name;
   uint64_t calls = 0;
@@ -77,7 +89,8 @@ struct Stats {
   std::vector<ObserverStats> observers;
   KeyFilterStats key_filters;
   StoreStats levels;
-  std::string store;  // Its own report, for people.
+  std::optional<WriteLogStats> write_log;  // Absent: nothing is recorded.
+  std::string store;                       // Its own report, for people.
 };
 
 }  // namespace dovetail

@@ -84,7 +84,12 @@ class FaultyFileSystem final : public FileSystem {
   // file, but for `kept_bytes` of them in each file, names created and renamed
   // since the last sync of their directory. Deletions stay.
   // REQUIRES: no file is open for writing.
-  void PowerCut(uint64_t kept_bytes = 0);
+  void PowerCut(uint64_t kept_bytes = 0) {
+    PowerCut([kept_bytes](const std::string&) { return kept_bytes; });
+  }
+  // The same, with a number for each file.
+  void PowerCut(
+      const std::function<uint64_t(const std::string& path)>& kept_bytes);
 
   absl::StatusOr<std::unique_ptr<SequentialFile>> NewSequentialFile(
       const std::string& path) override;
@@ -412,12 +417,14 @@ inline absl::Status FaultyFileSystem::SyncDirectory(
   return absl::OkStatus();
 }
 
-inline void FaultyFileSystem::PowerCut(uint64_t kept_bytes) {
+inline void FaultyFileSystem::PowerCut(
+    const std::function<uint64_t(const std::string& path)>& kept_bytes) {
   MutexLock lock(mu_);
   for (auto& [path, written] : written_) {
     const absl::StatusOr<uint64_t> size = base_->Size(path);
-    if (!size.ok() || *size <= written.synced + kept_bytes) continue;
-    base_->Truncate(path, written.synced + kept_bytes).IgnoreError();
+    if (!size.ok() || *size <= written.synced) continue;
+    const uint64_t kept = written.synced + kept_bytes(path);
+    if (*size > kept) base_->Truncate(path, kept).IgnoreError();
   }
   for (; !renamed_.empty(); renamed_.pop_back()) {
     const Renamed& last = renamed_.back();
