@@ -61,12 +61,12 @@ class Backup {
 
   absl::Status Prepare();
   absl::Status Hold(bool hold);
-  // Whether the log in the backup can be brought up to date, and restores from
-  // its newest checkpoint then.
-  absl::StatusOr<bool> LogReachesBack() const;
+  // The sequence from which on the log is to be copied, so that the backup's
+  // newest checkpoint leads to now. Nullopt if nothing can do that.
+  absl::StatusOr<std::optional<uint64_t>> GoOnFrom() const;
   absl::Status MakeCheckpoint();
   absl::Status FreezeAndSync();
-  absl::Status CopyLog();
+  absl::Status CopyLog(uint64_t from_sequence);
   absl::Status NameCheckpoint();
 
   Committer& committer_;
@@ -89,10 +89,14 @@ absl::StatusOr<BackupReport> Backup::Run() {
   RETURN_IF_ERROR(Prepare());
   RETURN_IF_ERROR(Hold(true));
   const auto work = [&]() -> absl::Status {
-    ASSIGN_OR_RETURN(const bool reaches, LogReachesBack());
-    if (!reaches || options_.new_checkpoint) RETURN_IF_ERROR(MakeCheckpoint());
+    ASSIGN_OR_RETURN(const std::optional<uint64_t> from, GoOnFrom());
+    if (!from.has_value() || options_.new_checkpoint) {
+      RETURN_IF_ERROR(MakeCheckpoint());
+    }
     RETURN_IF_ERROR(FreezeAndSync());
-    if (source_.has_value()) RETURN_IF_ERROR(CopyLog());
+    if (source_.has_value()) {
+      RETURN_IF_ERROR(CopyLog(from.value_or(checkpoints_.back() + 1)));
+    }
     if (report_.checkpoint_made) RETURN_IF_ERROR(NameCheckpoint());
     return absl::OkStatus();
   };
@@ -130,26 +134,33 @@ absl::Status Backup::Hold(bool hold) {
       Committer::Leaves::kNothing);
 }
 
-absl::StatusOr<bool> Backup::LogReachesBack() const {
+absl::StatusOr<std::optional<uint64_t>> Backup::GoOnFrom() const {
   const std::optional<WriteLogStats> stats = recorder_.GetStats();
-  if (!stats.has_value() || checkpoints_.empty()) return false;
+  if (!stats.has_value() || checkpoints_.empty()) return std::nullopt;
+  const uint64_t next = checkpoints_.back() + 1;
   ASSIGN_OR_RETURN(const std::vector<uint64_t> firsts,
                    ListWriteLogFiles(files_, stats->directory));
-  // Nothing was committed since recording began, or since the checkpoint.
   if (firsts.empty()) {
-    return copied_.empty() && SequenceNumber{checkpoints_.back()} ==
-                                  committer_.published()->sequence;
+    // Nothing was recorded yet; that will do if nothing was to be.
+    const bool nothing_new =
+        SequenceNumber{checkpoints_.back()} == committer_.published()->sequence;
+    if (nothing_new && copied_.empty()) return next;
+    return std::nullopt;
   }
-  if (copied_.empty()) return firsts.front() <= checkpoints_.back() + 1;
+  if (copied_.empty()) {
+    if (firsts.front() <= next) return next;
+    return std::nullopt;
+  }
   // The newest file may have grown, so the log must still have it.
   if (std::find(firsts.begin(), firsts.end(), copied_.back()) == firsts.end()) {
-    return false;
+    return std::nullopt;
   }
   ASSIGN_OR_RETURN(const uint64_t here,
                    WriteLogIdOf(files_, stats->directory, copied_.back()));
   ASSIGN_OR_RETURN(const uint64_t there,
                    WriteLogIdOf(files_, log_, copied_.back()));
-  return here == there;
+  if (here != there) return std::nullopt;
+  return copied_.back();
 }
 
 absl::Status Backup::MakeCheckpoint() {
@@ -183,15 +194,10 @@ absl::Status Backup::FreezeAndSync() {
   return absl::OkStatus();
 }
 
-absl::Status Backup::CopyLog() {
-  // From where a restore would begin to read; but not before what is there.
+absl::Status Backup::CopyLog(uint64_t from_sequence) {
   auto from = std::upper_bound(source_->firsts.begin(), source_->firsts.end(),
-                               checkpoints_.back() + 1);
+                               from_sequence);
   if (from != source_->firsts.begin()) --from;
-  if (!report_.checkpoint_made && !copied_.empty()) {
-    from = std::find(source_->firsts.begin(), source_->firsts.end(),
-                     copied_.back());
-  }
   for (; from != source_->firsts.end(); ++from) {
     const std::string path = WriteLogPath(source_->directory, *from);
     const std::string copy = WriteLogPath(log_, *from);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/replay.h"
 #include "tests/engine/recording_test_util.h"
 
 namespace dovetail::test {
@@ -127,6 +128,32 @@ TEST_F(RecordingTest, HasWhatTheChangeFeedHas) {
   }
   EXPECT_EQ(at, log.size());
   ExpectLogIsTheStore();
+}
+
+// A copy that records, too, has the same history to hand on.
+TEST_F(RecordingTest, AReplayIsRecordedAsItWasTheFirstTime) {
+  for (uint64_t n = 0; n < 200; ++n) WriteSome(n).status().IgnoreError();
+  Options options;
+  options.write_log = WriteLogOptions();
+  auto copy = Engine::Open(dir_.Sub("copy"), schema_, options);
+  ASSERT_THAT(copy, IsOk());
+  const auto source = OpenWriteLogSource(&files_, LogDirectory());
+  auto replayer = Replayer::Open(copy->get(), source.get(),
+                                 {.sequences = ReplaySequences::kKeep});
+  ASSERT_THAT(replayer, IsOk());
+  ASSERT_THAT((*replayer)->Run(), IsOk());
+  EXPECT_FALSE((*replayer)->report().rows_were_read);
+  std::vector<v1::WriteLogRecord> again =
+      RecordsIn(dir_.Sub("copy") + "/write-log");
+  const std::vector<v1::WriteLogRecord> log = RecordsIn(LogDirectory());
+  ASSERT_EQ(again.size(), log.size());
+  for (size_t i = 0; i < log.size(); ++i) {
+    EXPECT_EQ(again[i].source(), "default");
+    EXPECT_EQ(again[i].source_position(), log[i].sequence());
+    again[i].clear_source();
+    again[i].clear_source_position();
+    ASSERT_EQ(again[i].SerializeAsString(), log[i].SerializeAsString());
+  }
 }
 
 TEST_F(RecordingTest, GoesOnWhoeverOpensTheDatabase) {
