@@ -42,6 +42,7 @@ CommandLine::CommandLine(std::string program, std::string version)
   AddCareVerbs(&verbs_);
   AddFeedVerbs(&verbs_);
   AddLogVerbs(&verbs_);
+  AddReplayVerbs(&verbs_);
   AddShellVerbs();
   AddCommonOptions();
 }

@@ -116,6 +116,7 @@ void AddSchemaVerbs(VerbList* verbs);
 void AddCareVerbs(VerbList* verbs);
 void AddFeedVerbs(VerbList* verbs);
 void AddLogVerbs(VerbList* verbs);
+void AddReplayVerbs(VerbList* verbs);
 
 // -1 or -.5: a value, no option.
 bool IsOption(std::string_view word);
