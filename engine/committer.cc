@@ -390,8 +390,6 @@ absl::StatusOr<RequestEffects> Committer::RunReplayed(Writer& writer) {
                                     : RunReplayedRecord(writer);
   }();
   if (effects.ok()) {
-    effects->source = request.run->source;
-    effects->source_position = request.position;
     request.rows = request.effects.size();
     for (const uint64_t rows : effects->commit.rows_changed) {
       request.rows += rows;
@@ -423,7 +421,8 @@ absl::StatusOr<RequestEffects> Committer::RunAdmitted(Writer& writer) {
                                                   plans_, *writer.batch));
   }
   writer.began = true;
-  return runner_.Run(*schema_, writer.mutations, Next(pending_));
+  return runner_.Run(*schema_, writer.mutations, Next(pending_),
+                     writer.replay);
 }
 
 absl::Status Committer::CommitGroup(bool sync) {

@@ -151,7 +151,7 @@ absl::Status CheckOld(const AdmittedEffect& effect,
 absl::StatusOr<RequestEffects> RequestRunner::RunReplayed(
     const SchemaState& schema, ReplayRequest& request,
     SequenceNumber sequence) {
-  Begin(schema, sequence);
+  Begin(schema, sequence, &request);
   hooks_ = false;
   if (request.record != nullptr) {
     effects_.commit_time_us = request.record->commit_time_us();

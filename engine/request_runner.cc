@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "engine/column_filter.h"
+#include "engine/replay_request.h"
 #include "engine/request_context.h"
 #include "engine/row_format.h"
 
@@ -62,8 +63,8 @@ RequestRunner::~RequestRunner() = default;
 
 absl::StatusOr<RequestEffects> RequestRunner::Run(
     const SchemaState& schema, std::vector<AdmittedMutation>& mutations,
-    SequenceNumber sequence) {
-  Begin(schema, sequence);
+    SequenceNumber sequence, const ReplayRequest* replay) {
+  Begin(schema, sequence, replay);
   keep_changes_ = keep_changes_ || observers_keep_changes_;
   added_count_ = mutations.size();
   for (const AdmittedMutation& m : mutations) {
@@ -77,13 +78,18 @@ absl::StatusOr<RequestEffects> RequestRunner::Run(
   return std::move(effects_);
 }
 
-void RequestRunner::Begin(const SchemaState& schema, SequenceNumber sequence) {
+void RequestRunner::Begin(const SchemaState& schema, SequenceNumber sequence,
+                          const ReplayRequest* replay) {
   schema_ = &schema;
   keep_changes_ = !schema.feed_prefix().empty();
   hooks_ = true;
   sequence_ = sequence;
   effects_ = RequestEffects();
   effects_.commit.sequence = sequence;
+  if (replay != nullptr) {
+    effects_.source = replay->run->source;
+    effects_.source_position = replay->position;
+  }
   added_.clear();
   added_count_ = 0;
   request_bytes_ = 0;

@@ -69,10 +69,12 @@ class RequestRunner {
   RequestRunner(SerialView* view, const Services& services);
   ~RequestRunner();
 
-  // Runs the mutations under `sequence`. On an error the overlay is as it was.
+  // Runs the mutations under `sequence`. `replay`, if it is not null, is where
+  // they come from. On an error the overlay is as it was.
   absl::StatusOr<RequestEffects> Run(const SchemaState& schema,
                                      std::vector<AdmittedMutation>& mutations,
-                                     SequenceNumber sequence);
+                                     SequenceNumber sequence,
+                                     const ReplayRequest* replay);
 
   // Applies a replayed record, which has been admitted, without observers. On
   // an error the overlay is as it was.
@@ -110,7 +112,8 @@ class RequestRunner {
     std::string value;
   };
 
-  void Begin(const SchemaState& schema, SequenceNumber sequence);
+  void Begin(const SchemaState& schema, SequenceNumber sequence,
+             const ReplayRequest* replay);
   // Returns `status`; undoes everything if it is an error.
   absl::Status End(size_t overlay_mark, const absl::Status& status);
 

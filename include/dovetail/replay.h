@@ -171,11 +171,6 @@ struct ReplayOptions {
 
   ReplaySequences sequences = ReplaySequences::kAuto;
   ReplayOldRows old_rows = ReplayOldRows::kTrust;
-  // Compare digests, where records carry them and the database keeps them,
-  // before the commit: DataLoss, and nothing of the record is applied, if
-  // they differ. With kKeep only, and no record rejected: else content differs.
-  bool check_digests = true;
-
   // Run a write log's records as requests, with the database's observers: they
   // see every row change, and may veto or add. What observers added when the
   // log was recorded is left out. Rows get the keys their records have here.
@@ -299,7 +294,7 @@ class Replayer {
   //   FailedPrecondition        the source was changed underneath, or has a
   //                             gap; the engine is closed or read-only
   //   Aborted                   kKeep, and somebody else has written
-  //   DataLoss                  the source is damaged, or a digest differs
+  //   DataLoss                  the source is damaged
   //   Unknown                   a store write failed
   absl::Status Run(const ReplayStop& stop = {});
 
