@@ -121,34 +121,19 @@ absl::StatusOr<bool> HBaseWalReader::Next(ChangeEntry* entry) {
   raw_.clear();
   for (;;) {
     const absl::StatusOr<bool> more = Advance();
-    if (!more.ok() && edit_.open && absl::IsInvalidArgument(more.status())) {
+    if (edit_.open && absl::IsInvalidArgument(more.status())) {
       edit_.error.Update(ErrorHere(0, ToStd(more.status().message())));
       continue;
     }
-    if (!more.ok() || !*more) {
-      if (more.ok() && edit_.open) {
-        entry->last_line = lines_.line();
-        RETURN_IF_ERROR(CloseEdit(entry));
-        return true;
-      }
-      entry->line = entry->last_line = lines_.line();
-      entry->offset = lines_.offset();
-      raw_ = std::string(lines_.text());
-      if (!absl::IsInvalidArgument(more.status())) return more;
-      return ErrorHere(0, ToStd(more.status().message()));
-    }
+    if (!more.ok() || !*more) return AtEnd(more, entry);
     const LineKind kind = KindOf(lines_.text());
-    const bool inside = kind == LineKind::kCell || kind == LineKind::kDetail ||
-                        kind == LineKind::kNoise || kind == LineKind::kBlank;
-    if (edit_.open && !inside) {  // The line belongs to what comes next.
-      held_ = true;
-      entry->last_line = lines_.line() - 1;
-      RETURN_IF_ERROR(CloseEdit(entry));
-      return true;
-    }
-    if (edit_.open) {
-      AddToEdit();
+    if (edit_.open && IsInside(kind)) {
+      AddToEdit(kind);
       continue;
+    }
+    if (edit_.open) {  // The line belongs to what comes next.
+      held_ = true;
+      return CloseEdit(lines_.line() - 1, entry);
     }
     if (kind == LineKind::kNoise || kind == LineKind::kBlank) continue;
     entry->line = entry->last_line = lines_.line();
@@ -158,18 +143,25 @@ absl::StatusOr<bool> HBaseWalReader::Next(ChangeEntry* entry) {
       continue;
     }
     raw_ = std::string(lines_.text());
-    if (kind != LineKind::kJson) {
-      return ErrorHere(0, "a line that the printer does not write");
-    }
-    RETURN_IF_ERROR(TakeJson(entry));
-    return true;
+    if (kind == LineKind::kJson) return TakeJson(entry);
+    return ErrorHere(0, "a line that the printer does not write");
   }
 }
 
-absl::Status HBaseWalReader::TakeJson(ChangeEntry* entry) {
+absl::StatusOr<bool> HBaseWalReader::AtEnd(const absl::StatusOr<bool>& more,
+                                           ChangeEntry* entry) {
+  if (more.ok() && edit_.open) return CloseEdit(lines_.line(), entry);
+  if (!absl::IsInvalidArgument(more.status())) return more;
+  entry->line = entry->last_line = lines_.line();
+  entry->offset = lines_.offset();
+  raw_ = std::string(lines_.text());
+  return ErrorHere(0, ToStd(more.status().message()));
+}
+
+absl::StatusOr<bool> HBaseWalReader::TakeJson(ChangeEntry* entry) {
   Line line(lines_.text(), json_limits_);
-  absl::Status status = DecodeJson(&line, entry);
-  if (status.ok()) return status;
+  const absl::Status status = DecodeJson(&line, entry);
+  if (status.ok()) return true;
   entry->changes.clear();
   return ErrorHere(line.at(), ToStd(status.message()));
 }
@@ -220,35 +212,41 @@ void HBaseWalReader::AppendRaw() {
   raw_.append(lines_.text().substr(0, kCutMax - raw_.size()));
 }
 
-// Any byte but a backslash stands for itself, so that a row may hold the words
-// that end it: only what can be read one way is read.
-void HBaseWalReader::AddToEdit() {
+bool HBaseWalReader::IsInside(LineKind kind) {
+  return kind == LineKind::kCell || kind == LineKind::kDetail ||
+         kind == LineKind::kNoise || kind == LineKind::kBlank;
+}
+
+void HBaseWalReader::AddToEdit(LineKind kind) {
   AppendRaw();
   const std::string_view text = lines_.text();
-  const LineKind kind = KindOf(text);
   edit_.bytes += text.size();
   if (edit_.bytes > options_.entry_bytes_max ||
       edit_.cells.size() >= options_.entry_values_max) {
     edit_.error.Update(ErrorHere(0, "an edit that is too large"));
     edit_.cells.clear();
-    return;
+  } else if (kind == LineKind::kCell) {
+    edit_.error.Update(AddCell(text));
+  } else if (text.starts_with(kValue)) {
+    edit_.error.Update(AddValue(text.substr(kValue.size())));
   }
-  if (kind == LineKind::kDetail && text.starts_with(kValue)) {
-    absl::StatusOr<std::string> value =
-        FromStringBinary(text.substr(kValue.size()));
-    if (!value.ok() || edit_.cells.empty()) {
-      edit_.error.Update(ErrorHere(0, "a value that is none of a cell"));
-      return;
-    }
-    edit_.cells.back().value = *std::move(value);
-    return;
+}
+
+absl::Status HBaseWalReader::AddValue(std::string_view text) {
+  absl::StatusOr<std::string> value = FromStringBinary(text);
+  if (!value.ok() || edit_.cells.empty()) {
+    return ErrorHere(0, "a value that is none of a cell");
   }
-  if (kind != LineKind::kCell) return;
+  edit_.cells.back().value = *std::move(value);
+  return {};
+}
+
+// Any byte but a backslash stands for itself, so that a row may hold the words
+// that end it: only what can be read one way is read.
+absl::Status HBaseWalReader::AddCell(std::string_view text) {
   const size_t column = text.find(kColumn);
   if (column == std::string_view::npos || text.rfind(kColumn) != column) {
-    edit_.error.Update(
-        ErrorHere(0, "a cell that can be read in several ways; use -j"));
-    return;
+    return ErrorHere(0, "a cell that can be read in several ways; use -j");
   }
   const size_t type = text.rfind(kType);
   const bool typed = type != std::string_view::npos && type > column;
@@ -259,8 +257,7 @@ void HBaseWalReader::AddToEdit() {
   absl::StatusOr<std::string> row =
       FromStringBinary(text.substr(kCell.size(), column - kCell.size()));
   if (!row.ok() || colon == std::string_view::npos) {
-    edit_.error.Update(ErrorHere(0, "a cell without row or column"));
-    return;
+    return ErrorHere(0, "a cell without row or column");
   }
   HBaseCell& cell = edit_.cells.emplace_back();
   cell.at = lines_.offset() - edit_.offset;
@@ -268,15 +265,18 @@ void HBaseWalReader::AddToEdit() {
   cell.family = std::string(full.substr(0, colon));
   cell.qualifier = std::string(full.substr(colon + 1));
   if (typed) cell.type = std::string(text.substr(type + kType.size()));
+  return {};
 }
 
-absl::Status HBaseWalReader::CloseEdit(ChangeEntry* entry) {
+absl::StatusOr<bool> HBaseWalReader::CloseEdit(uint64_t last_line,
+                                               ChangeEntry* entry) {
+  entry->last_line = last_line;
   edit_.open = false;
   RETURN_IF_ERROR(edit_.error);
   Line line({}, json_limits_);
   const absl::Status status =
       AppendHBaseChanges(&line, edit_.common, edit_.cells, &entry->changes);
-  if (status.ok()) return status;
+  if (status.ok()) return true;
   entry->changes.clear();
   return absl::InvalidArgumentError(absl::StrCat(
       status.message(), ": line=", entry->line, " byte=", line.at()));

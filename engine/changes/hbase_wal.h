@@ -69,12 +69,19 @@ class HBaseWalReader final : public ChangeReader {
   // Moves to a line that has not been taken; false at the end.
   absl::StatusOr<bool> Advance();
   static LineKind KindOf(std::string_view line);
-  absl::Status TakeJson(ChangeEntry* entry);
+  // Whether an edit of the text form may have such lines behind its first.
+  static bool IsInside(LineKind kind);
+  // What to return where the lines end, or one cannot be had.
+  absl::StatusOr<bool> AtEnd(const absl::StatusOr<bool>& more,
+                             ChangeEntry* entry);
+  absl::StatusOr<bool> TakeJson(ChangeEntry* entry);
   absl::Status DecodeJson(Line* line, ChangeEntry* entry);
   void OpenEdit();
-  void AddToEdit();
+  void AddToEdit(LineKind kind);
+  absl::Status AddCell(std::string_view text);
+  absl::Status AddValue(std::string_view text);
   void AppendRaw();
-  absl::Status CloseEdit(ChangeEntry* entry);
+  absl::StatusOr<bool> CloseEdit(uint64_t last_line, ChangeEntry* entry);
   absl::Status ErrorHere(size_t at, std::string_view cause) const;
 
   const ChangeReaderOptions options_;

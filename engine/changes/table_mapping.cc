@@ -321,7 +321,9 @@ std::vector<std::string> TableMapping::PathsOf(const Filled& filled) const {
 absl::Status TableMapping::NoKey(const ForeignChange& change) const {
   std::vector<std::string> columns;
   for (const size_t key : key_) {
-    columns.push_back(absl::StrJoin(fields_[key].source.columns(), ","));
+    for (const std::string& column : fields_[key].source.columns()) {
+      columns.push_back(column);
+    }
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "the change does not say which row it is about: it lacks a column that "
