@@ -11,7 +11,7 @@
 // - the first failed operation on a log is the answer to every later one;
 // - the directory is synced before a sync of the manifest, which names new
 //   tables, and after CURRENT is replaced;
-// - nothing is deleted once a log, or the sync behind a new CURRENT, failed;
+// - nothing is deleted once a log, a new CURRENT, or the sync behind it failed;
 // - nothing is deleted while somebody copies the database;
 // - a table is made as a new file, never in one that has its name already,
 //   which a copy of the database may share;
