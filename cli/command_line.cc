@@ -41,6 +41,7 @@ CommandLine::CommandLine(std::string program, std::string version)
   AddSchemaVerbs(&verbs_);
   AddCareVerbs(&verbs_);
   AddFeedVerbs(&verbs_);
+  AddLogVerbs(&verbs_);
   AddShellVerbs();
   AddCommonOptions();
 }

@@ -91,10 +91,11 @@ absl::Status ExplainOpen(const std::string& path, const absl::Status& status) {
   }
 }
 
-absl::StatusOr<std::unique_ptr<Engine>> OpenDatabase(const std::string& path,
-                                                     const Console& console,
-                                                     bool background_work) {
+absl::StatusOr<std::unique_ptr<Engine>> OpenDatabase(
+    const std::string& path, const Console& console, bool background_work,
+    const std::optional<WriteLogOptions>& write_log) {
   Options options;
+  options.write_log = write_log;
   options.create_if_missing = false;
   options.background_work = background_work;
   absl::StatusOr<std::unique_ptr<Engine>> engine =
@@ -106,6 +107,12 @@ absl::StatusOr<std::unique_ptr<Engine>> OpenDatabase(const std::string& path,
          absl::StrCat("recovered: a write that never became durable was cut "
                       "off and kept in lost/: bytes=",
                       report.log_bytes_cut, " detail=", report.log_cut));
+  }
+  for (const WriteLogCut& cut : report.write_log_cuts) {
+    Note(console,
+         absl::StrCat("recovered: the write log was cut: file=", cut.file,
+                      " offset=", cut.offset, " bytes=", cut.bytes,
+                      " reason=", cut.reason, " kept=", cut.kept_as));
   }
   return engine;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,10 +22,11 @@ namespace dovetail::cli {
 // Opens an existing database. NotFound if there is none; exits with kInUse if
 // another process has it. Notes on standard error what recovery cut. Without
 // `background_work` only what the verb does itself is done: no index is built
-// and no space emptied beside it.
+// and no space emptied beside it. See Options for `write_log`.
 absl::StatusOr<std::unique_ptr<Engine>> OpenDatabase(
     const std::string& path, const Console& console,
-    bool background_work = false);
+    bool background_work = false,
+    const std::optional<WriteLogOptions>& write_log = std::nullopt);
 
 // What Engine::Open returned, with exit code and advice for `path`.
 absl::Status ExplainOpen(const std::string& path, const absl::Status& status);

@@ -78,6 +78,16 @@ std::vector<std::pair<std::string, uint64_t>> Figures(const Stats& stats,
            static_cast<uint64_t>(stats.oldest_snapshot_micros / 1000)}};
 }
 
+// The same of the write log; none if there is none.
+std::vector<std::pair<std::string, uint64_t>> LogFigures(const Stats& stats) {
+  if (!stats.write_log.has_value()) return {};
+  const WriteLogStats& log = *stats.write_log;
+  return {{"files", log.files},
+          {"bytes", log.bytes},
+          {"first_sequence", static_cast<uint64_t>(log.first_sequence)},
+          {"last_sequence", static_cast<uint64_t>(log.last_sequence)}};
+}
+
 TextTable FigureTable(const Stats& stats, uint64_t bytes) {
   TextTable text({"figure", "value"});
   for (const auto& [name, value] : Figures(stats, bytes)) {
@@ -86,6 +96,9 @@ TextTable FigureTable(const Stats& stats, uint64_t bytes) {
   for (const StoreStats::Level& level : stats.levels.levels) {
     text.Add({absl::StrCat("level", level.level, "_bytes"),
               absl::StrCat(level.bytes)});
+  }
+  for (const auto& [name, value] : LogFigures(stats)) {
+    text.Add({absl::StrCat("write_log_", name), absl::StrCat(value)});
   }
   if (stats.read_only) text.Add({"read_only", "1"});
   return text;
@@ -102,9 +115,17 @@ std::string DatabaseJson(const Stats& stats, uint64_t bytes) {
                     "{\"level\":", level.level, ",\"files\":", level.files,
                     ",\"bytes\":", level.bytes, "}");
   }
+  std::string log;
+  for (const auto& [name, value] : LogFigures(stats)) {
+    absl::StrAppend(&log, ",", JsonQuote(name), ":", value);
+  }
+  if (stats.write_log.has_value()) {
+    log = absl::StrCat(",\"write_log\":{\"directory\":",
+                       JsonQuote(stats.write_log->directory), log, "}");
+  }
   return absl::StrCat(out,
                       ",\"read_only\":", stats.read_only ? "true" : "false",
-                      ",\"levels\":[", levels, "]}\n");
+                      ",\"levels\":[", levels, "]", log, "}\n");
 }
 
 absl::StatusOr<std::string> IndexJson(Engine* engine, const Stats& stats) {

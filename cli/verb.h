@@ -32,9 +32,10 @@ inline constexpr std::string_view kData = "Data";
 inline constexpr std::string_view kSchema = "Schema and indexes";
 inline constexpr std::string_view kCare = "Care";
 inline constexpr std::string_view kFeed = "Change feed";
+inline constexpr std::string_view kLog = "Write log";
 inline constexpr std::string_view kShell = "Shell";
-inline constexpr std::string_view kGroups[] = {kStart, kData, kSchema,
-                                               kCare,  kFeed, kShell};
+inline constexpr std::string_view kGroups[] = {kStart, kData, kSchema, kCare,
+                                               kFeed,  kLog,  kShell};
 
 struct Option {
   std::string name;  // "--limit"
@@ -114,6 +115,7 @@ void AddWriteVerbs(VerbList* verbs);
 void AddSchemaVerbs(VerbList* verbs);
 void AddCareVerbs(VerbList* verbs);
 void AddFeedVerbs(VerbList* verbs);
+void AddLogVerbs(VerbList* verbs);
 
 // -1 or -.5: a value, no option.
 bool IsOption(std::string_view word);

@@ -64,26 +64,6 @@ std::string FeedKey(std::string_view prefix, SequenceNumber sequence) {
   return key;
 }
 
-std::string EncodeFeedRecord(const RequestEffects& effects, int64_t now_us) {
-  v1::WriteLogRecord record;
-  record.set_sequence(static_cast<uint64_t>(effects.commit.sequence));
-  record.set_commit_time_us(now_us);
-  for (const OwnedChange& change : effects.changes) {
-    v1::RowEffect& effect = *record.add_effects();
-    effect.set_table(change.table->name());
-    effect.set_new_key(change.new_key);
-    if (change.old_record.has_value() && change.old_key != change.new_key) {
-      effect.set_old_key(change.old_key);
-    }
-    if (change.new_record.has_value()) effect.set_record(*change.new_record);
-    effect.set_added_by(change.added_by);
-  }
-  for (const std::string& note : effects.commit.annotations) {
-    record.add_annotations(note);
-  }
-  return record.SerializeAsString();
-}
-
 absl::Status EnableChangeFeed(Committer& committer,
                               const ChangeFeedOptions& options) {
   // Alone in its group: no commit is under way, and the next one is the first

@@ -17,7 +17,6 @@
 namespace dovetail {
 
 std::string FeedKey(std::string_view prefix, SequenceNumber sequence);
-std::string EncodeFeedRecord(const RequestEffects& effects, int64_t now_us);
 
 // Starts recording with the next commit. AlreadyExists if it is on.
 absl::Status EnableChangeFeed(Committer& committer,

@@ -2,6 +2,7 @@
 
 #include "engine/committer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <thread>
@@ -40,6 +41,12 @@ struct Committer::Writer {
   // One of these instead of a batch; runs alone in its group.
   MaintenanceBody* maintenance = nullptr;
   CatalogBody* catalog = nullptr;
+  // A request of a replay, and the one that must have gone well before.
+  ReplayRequest* replay = nullptr;
+  const Writer* before = nullptr;
+  const ReplayPlaceOf* place = nullptr;
+  // Rows that a log has are changed without observers.
+  bool observed() const { return replay == nullptr || batch != nullptr; }
   bool alone() const { return maintenance != nullptr || catalog != nullptr; }
   bool stores = true;  // Off: maintenance that only looks.
 
@@ -64,7 +71,7 @@ Committer::Committer(std::shared_ptr<Store> store,
       pending_(mark.sequence),
       synced_(mark.synced),
       runner_(&view_, {services.limits, services.observers, &plans_,
-                       services.random, &long_keys_}) {
+                       services.random, &long_keys_, services.recorder}) {
   Publish();
 }
 
@@ -73,8 +80,8 @@ Committer::~Committer() = default;
 absl::Status Committer::CheckIntact() const {
   if (read_only_.load(std::memory_order_acquire)) {
     return absl::FailedPreconditionError(
-        "engine is read-only since a write to the store failed; close it, "
-        "see to the cause, and open it again");
+        "engine is read-only since a write to the store or its write log "
+        "failed; close it, see to the cause, and open it again");
   }
   return absl::OkStatus();
 }
@@ -119,8 +126,63 @@ std::vector<absl::StatusOr<Commit>> Committer::WriteAll(
   return results;
 }
 
+void Committer::Replay(const WriteOptions& options,
+                       absl::Span<ReplayRequest> requests,
+                       ReplayPlaceOf place) {
+  std::deque<Writer> writers(requests.size());
+  std::vector<Writer*> admitted;
+  admitted.reserve(requests.size());
+  for (size_t i = 0; i < requests.size(); ++i) {
+    Writer& writer = writers[i];
+    ReplayRequest& request = requests[i];
+    writer.replay = &request;
+    writer.before = i == 0 ? nullptr : &writers[i - 1];
+    writer.place = &place;
+    writer.status = AdmitReplayed(options, &writer);
+    if (!writer.status.ok()) {
+      request.refused = true;
+      break;
+    }
+    admitted.push_back(&writer);
+  }
+  Enqueue(admitted);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const bool tried = i < admitted.size() || requests[i].refused;
+    requests[i].status = tried ? std::move(writers[i].status)
+                               : absl::CancelledError("not tried");
+  }
+}
+
+absl::Status Committer::CheckReplay(ReplayRequest* request) {
+  Writer writer;
+  writer.replay = request;
+  RETURN_IF_ERROR(AdmitReplayed({}, &writer));
+  request->rows = request->batch != nullptr ? writer.mutations.size()
+                                            : request->effects.size();
+  return absl::OkStatus();
+}
+
+absl::Status Committer::AdmitReplayed(const WriteOptions& options,
+                                      Writer* writer) {
+  if (writer->replay->batch != nullptr) {
+    return Admit(options, *writer->replay->batch, writer);
+  }
+  writer->sync = options.sync;
+  writer->schema = published()->schema;
+  const v1::WriteLogRecord* record = writer->replay->record;
+  if (record == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(
+      writer->replay->effects,
+      AdmitEffects(*writer->schema, *record, *writer->replay->run->coverage));
+  for (const v1::RowEffect& effect : record->effects()) {
+    writer->bytes += effect.record().size() + effect.new_key().size();
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Committer::WaitUntilWritable() {
   RETURN_IF_ERROR(CheckWritable());
+  if (services_.disk != nullptr) RETURN_IF_ERROR(services_.disk->CheckRoom());
   return WaitForCompaction();
 }
 
@@ -270,14 +332,26 @@ void Committer::RunRequests(const std::vector<Writer*>& group) {
     if (!schema_->feed_prefix().empty()) AddToFeed(*effects);
     writer->effects = *std::move(effects);
   }
+  PutPlaces(group);
+}
+
+void Committer::PutPlaces(const std::vector<Writer*>& group) {
+  std::vector<const ReplayRun*> done;
+  for (auto it = group.rbegin(); it != group.rend(); ++it) {
+    const Writer& writer = **it;
+    if (writer.replay == nullptr || !writer.status.ok()) continue;
+    const ReplayRun* run = writer.replay->run;
+    if (std::find(done.begin(), done.end(), run) != done.end()) continue;
+    done.push_back(run);
+    view_.overlay().Put(run->place_key, (*writer.place)(*writer.replay));
+  }
 }
 
 void Committer::AddToFeed(const RequestEffects& effects) {
   const SequenceNumber sequence = effects.commit.sequence;
   const v1::ChangeFeedState& feed = schema_->catalog().feed();
   const std::string& prefix = schema_->feed_prefix();
-  view_.overlay().Put(FeedKey(prefix, sequence),
-                      EncodeFeedRecord(effects, services_.clock->NowMicros()));
+  view_.overlay().Put(FeedKey(prefix, sequence), effects.feed_record);
   const auto n = static_cast<uint64_t>(sequence);
   if (feed.commits_max() > 0 &&
       n >= feed.first_sequence() + feed.commits_max()) {
@@ -293,38 +367,94 @@ absl::Status Committer::RunAlone(Writer& writer) {
   ASSIGN_OR_RETURN(v1::Catalog catalog, (*writer.catalog)(*schema_, view_));
   catalog.set_schema_version(catalog.schema_version() + 1);
   std::string bytes = catalog.SerializeAsString();
-  ASSIGN_OR_RETURN(next_schema_,
+  ASSIGN_OR_RETURN(std::shared_ptr<const SchemaState> next,
                    SchemaState::FromCatalog(std::move(catalog), schema_.get()));
+  RETURN_IF_ERROR(services_.recorder->CheckSchema(*next));
+  next_schema_ = std::move(next);
   view_.overlay().Put(CatalogCopyKey(), bytes);
   view_.overlay().Put(CatalogKey(), std::move(bytes));
   return absl::OkStatus();
 }
 
+absl::StatusOr<RequestEffects> Committer::RunReplayed(Writer& writer) {
+  ReplayRequest& request = *writer.replay;
+  if (writer.before != nullptr && !writer.before->status.ok()) {
+    return absl::CancelledError("not tried");
+  }
+  if (request.sequence.value_or(Next(pending_)) != Next(pending_)) {
+    return absl::AbortedError(absl::StrCat(
+        "somebody else writes to the database, so a replay cannot keep the "
+        "sequences of its log: sequence=",
+        static_cast<uint64_t>(*request.sequence),
+        " due=", static_cast<uint64_t>(Next(pending_))));
+  }
+  absl::StatusOr<RequestEffects> effects = [&] {
+    return request.batch != nullptr ? RunAdmitted(writer)
+                                    : RunReplayedRecord(writer);
+  }();
+  if (effects.ok()) {
+    request.rows = request.effects.size();
+    for (const uint64_t rows : effects->commit.rows_changed) {
+      request.rows += rows;
+    }
+    return effects;
+  }
+  request.refused = !absl::IsDataLoss(effects.status()) &&
+                    !absl::IsInternal(effects.status());
+  return effects;
+}
+
+absl::StatusOr<RequestEffects> Committer::RunReplayedRecord(Writer& writer) {
+  ReplayRequest& request = *writer.replay;
+  if (writer.schema != schema_ && request.record != nullptr) {
+    ASSIGN_OR_RETURN(request.effects,
+                     AdmitEffects(*schema_, *request.record,
+                                  *request.run->coverage));
+  }
+  return runner_.RunReplayed(*schema_, request, Next(pending_));
+}
+
 absl::StatusOr<RequestEffects> Committer::RunRequest(Writer& writer) {
+  return writer.replay != nullptr ? RunReplayed(writer) : RunAdmitted(writer);
+}
+
+absl::StatusOr<RequestEffects> Committer::RunAdmitted(Writer& writer) {
   if (writer.schema != schema_) {
     ASSIGN_OR_RETURN(writer.mutations, AdmitBatch(*schema_, *services_.limits,
                                                   plans_, *writer.batch));
   }
   writer.began = true;
-  return runner_.Run(*schema_, writer.mutations, Next(pending_));
+  return runner_.Run(*schema_, writer.mutations, Next(pending_),
+                     writer.replay);
 }
 
 absl::Status Committer::CommitGroup(bool sync) {
   batch_->Clear();
   view_.overlay().AppendTo(batch_.get(), services_.known_keys);
-  batch_->Put(MarkKey(), EncodeMark({pending_, synced_}));
-  const absl::Status status = store_->Write(*batch_, sync);
+  Recorder& recorder = *services_.recorder;
+  const absl::Status recorded = recorder.Append(sync);
+  batch_->Put(MarkKey(), EncodeMark({pending_, synced_, recorder.synced()}));
+  const absl::Status status =
+      recorded.ok() ? store_->Write(*batch_, sync) : recorded;
   if (!status.ok()) {
     read_only_.store(true, std::memory_order_release);
     next_schema_ = nullptr;
     return absl::UnknownError(absl::StrCat(
-        "store failed while writing, so the outcome is unknown; the engine is "
+        recorded.ok() ? "store" : "write log",
+        " failed while writing, so the outcome is unknown; the engine is "
         "read-only until it is opened again: ",
         status.message()));
   }
   sequence_ = pending_;
-  if (next_schema_ != nullptr) schema_ = std::move(next_schema_);
+  if (next_schema_ != nullptr) {
+    schema_ = std::move(next_schema_);
+    // Its size was checked; a log that has failed says so to the next commit.
+    recorder.UseSchema(*schema_).IgnoreError();
+  }
   unpolled_bytes_ += view_.overlay().bytes();
+  if (services_.disk != nullptr) {
+    services_.disk->Wrote(view_.overlay().bytes());
+  }
   if (unpolled_bytes_ >= kLevel0PollBytes) {
     unpolled_bytes_ = 0;
     level0_files_.store(store_->Level0Files(), std::memory_order_relaxed);
@@ -335,6 +465,7 @@ absl::Status Committer::CommitGroup(bool sync) {
     syncs_.fetch_add(1, std::memory_order_relaxed);
   }
   Publish();
+  recorder.Committed(sequence_, sync);
   return absl::OkStatus();
 }
 
@@ -359,7 +490,7 @@ void Committer::Finish(const std::vector<Writer*>& group,
     if (writer->status.ok()) {
       writer->status = stored;
       if (stored.ok() && writer->effects.has_value()) {
-        runner_.RunPostHooks(*writer->effects);
+        if (writer->observed()) runner_.RunPostHooks(*writer->effects);
         requests_.fetch_add(1, std::memory_order_relaxed);
       }
     }

@@ -9,6 +9,7 @@
 //
 //   queue   [A B C | D E]      A leads, group = A B C
 //   run     A ok, B vetoed (undone), C ok
+//   record  A and C appended to the write log, if there is one
 //   commit  rows and entries of A and C, the mark: one batch, one sync if A
 //           or C asked for it
 //   publish sequence = C's
@@ -17,9 +18,10 @@
 // A thread may bring several requests at once (WriteAll): they queue one behind
 // the other, as if from as many threads.
 //
-// There are no row locks, so there are no deadlocks. A failed store write
-// makes the engine read-only: of its group nobody can say whether it is in the
-// store, and whatever came later might be torn off with it.
+// There are no row locks, so there are no deadlocks. A failed write of the
+// log or the store makes the engine read-only: of its group nobody can say
+// whether it is in the store, and whatever came later might be torn off with
+// it.
 
 #pragma once
 
@@ -37,7 +39,10 @@
 #include "absl/types/span.h"
 #include "base/mutex.h"
 #include "dovetail/engine.h"
+#include "engine/disk_guard.h"
 #include "engine/published_state.h"
+#include "engine/recorder.h"
+#include "engine/replay_request.h"
 #include "engine/request.h"
 #include "engine/request_runner.h"
 #include "engine/row_format.h"
@@ -54,6 +59,8 @@ class Committer {
     ObserverChain* observers;
     RandomSource* random;
     Clock* clock;
+    Recorder* recorder;
+    DiskGuard* disk = nullptr;        // Null: no disk.
     KnownKeys* known_keys = nullptr;  // Null: look for every key.
     bool read_only = false;           // Refuse to write.
   };
@@ -78,6 +85,20 @@ class Committer {
   std::vector<absl::StatusOr<Commit>> WriteAll(
       const std::vector<Request>& requests);
 
+  // Commits the requests of a replay, each by itself, in their order, up to the
+  // first that fails; those behind it are Cancelled. The outcome is left in
+  // them. `place` gives what is put under their run's place_key in the commit
+  // of a request, the requests before it included; it is called in the serial
+  // section. Does not wait for compaction.
+  using ReplayPlaceOf =
+      absl::FunctionRef<std::string(const ReplayRequest& last)>;
+  void Replay(const WriteOptions& options, absl::Span<ReplayRequest> requests,
+              ReplayPlaceOf place);
+  // What of a request can be checked without looking at rows.
+  absl::Status CheckReplay(ReplayRequest* request);
+
+  // FailedPrecondition if the engine is read-only.
+  absl::Status CheckWritable() const;
   // OK once the store can take writes; else why it cannot.
   absl::Status WaitUntilWritable();
 
@@ -121,11 +142,11 @@ class Committer {
  private:
   struct Writer;
 
-  absl::Status CheckIntact() const;    // No write to the store has failed.
-  absl::Status CheckWritable() const;  // Nor is the engine read-only.
+  absl::Status CheckIntact() const;  // No write to log or store has failed.
   absl::Status WaitForCompaction();
   absl::Status Admit(const WriteOptions& options, const WriteBatch& batch,
                      Writer* writer);
+  absl::Status AdmitReplayed(const WriteOptions& options, Writer* writer);
   void Enqueue(absl::Span<Writer* const> writers);
   // False, and an error in each, if the engine is closed.
   bool AddToQueue(absl::Span<Writer* const> writers) REQUIRES(mu_);
@@ -134,6 +155,11 @@ class Committer {
   void RunRequests(const std::vector<Writer*>& group);
   absl::Status RunAlone(Writer& writer);
   absl::StatusOr<RequestEffects> RunRequest(Writer& writer);
+  absl::StatusOr<RequestEffects> RunAdmitted(Writer& writer);
+  absl::StatusOr<RequestEffects> RunReplayed(Writer& writer);
+  absl::StatusOr<RequestEffects> RunReplayedRecord(Writer& writer);
+  // The place of each replay in the group, behind its last request that ran.
+  void PutPlaces(const std::vector<Writer*>& group);
   void AddToFeed(const RequestEffects& effects);
   absl::Status CommitGroup(bool sync);
   void Publish();

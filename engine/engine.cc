@@ -11,13 +11,16 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "engine/async_queue.h"
+#include "engine/backup.h"
 #include "engine/change_feed.h"
 #include "engine/checkpoint.h"
 #include "engine/committer.h"
+#include "engine/disk_guard.h"
 #include "engine/held_snapshots.h"
 #include "engine/index_admin.h"
 #include "engine/known_keys.h"
 #include "engine/reader.h"
+#include "engine/recorder.h"
 #include "engine/repair.h"
 #include "engine/row_format.h"
 #include "engine/schema_state.h"
@@ -31,7 +34,7 @@ namespace {
 
 absl::StatusOr<std::unique_ptr<Store>> OpenStore(const std::string& path,
                                                  const Options& options,
-                                                 FileSystem* file_system,
+                                                 Recorder* recorder,
                                                  StoreOpenReport* report) {
   if (options.in_memory && options.read_only) {
     return absl::InvalidArgumentError(
@@ -41,7 +44,12 @@ absl::StatusOr<std::unique_ptr<Store>> OpenStore(const std::string& path,
     report->created = true;
     return NewMemoryStore();
   }
-  return OpenLevelDbStore(path, MakeStoreOptions(options, file_system), report);
+  LevelDbStoreOptions store = MakeStoreOptions(options, options.file_system);
+  store.before_sync = [recorder] { return recorder->Sync(); };
+  store.keep_up_to = [&](const LevelDbStoreOptions::Found& found) {
+    return recorder->Open(found, options.write_log, options.read_only);
+  };
+  return OpenLevelDbStore(path, store, report);
 }
 
 struct Loaded {
@@ -123,6 +131,7 @@ std::vector<std::string> PrefixesLookedInto(const SchemaState& schema) {
   std::vector<std::string> prefixes;
   for (const TableState& table : schema.tables()) {
     if (table.compiled->identity() < 0) prefixes.push_back(table.rows_prefix);
+    if (!table.deletes_prefix.empty()) prefixes.push_back(table.deletes_prefix);
     const auto& indexes = table.compiled->indexes();
     for (size_t i = 0; i < indexes.size(); ++i) {
       if (indexes[i].unique() && table.Maintains(i)) {
@@ -147,7 +156,9 @@ class Engine::Impl {
   Options options;
   OpenReport open_report;
   std::unique_ptr<ObserverChain> observers;
+  std::unique_ptr<Recorder> recorder;  // Before the store, which calls it.
   std::shared_ptr<Store> store;
+  std::unique_ptr<DiskGuard> disk;
   std::unique_ptr<KnownKeys> known_keys;
   std::unique_ptr<Committer> committer;
   std::unique_ptr<IndexAdmin> indexes;
@@ -166,6 +177,16 @@ class Engine::Impl {
       if (auto front = weak.lock()) fronts.push_back(std::move(front));
     }
     return fronts;
+  }
+
+  absl::Status StartRecording(const WriteLogOptions& wanted) {
+    // Synced, so that what the log does not have is never lost from the store.
+    return committer->RunMaintenance(
+        [&](const SchemaState& state, SerialView&) {
+          return recorder->Start(wanted, committer->published()->sequence,
+                                 state);
+        },
+        Committer::Leaves::kSyncedChanges);
   }
 
   std::shared_ptr<const SchemaState> schema() const {
@@ -223,9 +244,19 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(std::string path,
   RETURN_IF_ERROR(impl->observers->CallAll(
       kPreOpen, "PreOpen", [](Observer& o) { return o.PreOpen(); }));
 
+  impl->recorder = std::make_unique<Recorder>(
+      options.in_memory ? "" : path,
+      Recorder::Services{options.file_system, options.clock, options.random});
   StoreOpenReport report;
   absl::StatusOr<std::unique_ptr<Store>> store =
-      OpenStore(path, options, options.file_system, &report);
+      OpenStore(path, options, impl->recorder.get(), &report);
+  if (absl::IsResourceExhausted(store.status()) && !options.in_memory) {
+    ASSIGN_OR_RETURN(impl->open_report.reserve_spent,
+                     SpendReserve(*options.file_system, path));
+    if (impl->open_report.reserve_spent) {
+      store = OpenStore(path, options, impl->recorder.get(), &report);
+    }
+  }
   if (!store.ok()) return store.status();
   impl->store = *std::move(store);
   absl::StatusOr<Loaded> loaded =
@@ -239,7 +270,17 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(std::string path,
   impl->open_report.sequence = loaded->mark.sequence;
   impl->open_report.log_bytes_cut = report.log_bytes_cut;
   impl->open_report.log_cut = report.log_cut;
+  impl->open_report.write_log_cuts = impl->recorder->cuts();
+  RETURN_IF_ERROR(impl->recorder->UseSchema(*loaded->schema));
   impl->options = std::move(options);
+  if (!impl->options.read_only && !impl->options.in_memory) {
+    RETURN_IF_ERROR(KeepReserve(*impl->options.file_system, path,
+                                impl->options.disk_reserve_bytes,
+                                impl->options.disk_free_min_bytes));
+    impl->disk = std::make_unique<DiskGuard>(impl->options.file_system, path,
+                                             impl->options.disk_free_min_bytes);
+    impl->disk->Look().IgnoreError();
+  }
   // A database that is not new has to be read for it, in the background.
   if (!impl->options.read_only && !impl->options.in_memory &&
       (report.created || impl->options.background_work)) {
@@ -251,7 +292,15 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(std::string path,
       impl->store, loaded->schema, loaded->mark,
       Committer::Services{&impl->options.limits, impl->observers.get(),
                           impl->options.random, impl->options.clock,
+                          impl->recorder.get(), impl->disk.get(),
                           impl->known_keys.get(), impl->options.read_only});
+  if (!impl->options.read_only) {
+    const std::optional<WriteLogOptions>& wanted = impl->options.write_log;
+    if (wanted.has_value() && !impl->recorder->on()) {
+      RETURN_IF_ERROR(impl->StartRecording(*wanted));
+    }
+    impl->recorder->Committed(loaded->mark.sequence, /*synced=*/true);
+  }
   impl->indexes =
       std::make_unique<IndexAdmin>(impl->committer.get(), impl->store.get(),
                                    &impl->options.limits, impl->options.clock);
@@ -306,6 +355,11 @@ absl::StatusOr<Commit> Engine::Write(const WriteOptions& options,
                                      WriteBatch batch) {
   RETURN_IF_ERROR(impl_->CheckUsable());
   return impl_->committer->Write(options, batch);
+}
+
+absl::StatusOr<Committer*> Engine::UsableCommitter() {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  return impl_->committer.get();
 }
 
 absl::StatusOr<Row> Engine::Get(const ReadOptions& options,
@@ -454,11 +508,32 @@ absl::Status Engine::DropFeedConsumer(std::string_view consumer) {
   return DropFeedCursor(*impl_->committer, consumer);
 }
 
+absl::Status Engine::EnableWriteLog(const WriteLogOptions& options) {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  return impl_->StartRecording(options);
+}
+
+absl::Status Engine::DisableWriteLog() {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  return impl_->committer->RunMaintenance(
+      [&](const SchemaState&, SerialView&) { return impl_->recorder->Stop(); },
+      Committer::Leaves::kSyncedChanges);
+}
+
 absl::StatusOr<CheckpointReport> Engine::Checkpoint(
     const std::string& directory, const CheckpointOptions& options) {
   RETURN_IF_ERROR(impl_->CheckUsable());
   return TakeCheckpoint(*impl_->committer, *impl_->store, *impl_->options.clock,
                         directory, options);
+}
+
+absl::StatusOr<BackupReport> Engine::Backup(const std::string& directory,
+                                            const BackupOptions& options) {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  return TakeBackup(
+      {impl_->committer.get(), impl_->store.get(), impl_->recorder.get(),
+       impl_->options.file_system, impl_->options.clock},
+      directory, options);
 }
 
 absl::Status Engine::ForEachStored(const ReadOptions& options,
@@ -484,12 +559,7 @@ absl::Status Engine::ForEachStored(const ReadOptions& options,
 
 absl::StatusOr<v1::Schema> Engine::GetSchema() {
   RETURN_IF_ERROR(impl_->CheckUsable());
-  v1::Schema schema;
-  const auto state = impl_->schema();
-  for (const TableState& table : state->tables()) {
-    *schema.add_tables() = table.compiled->schema();
-  }
-  return schema;
+  return SchemaOf(*impl_->schema());
 }
 
 absl::StatusOr<std::string> Engine::DecodeKey(std::string_view table,
@@ -513,6 +583,8 @@ absl::StatusOr<Stats> Engine::GetStats() {
   stats.long_keys = counts.long_keys;
   const auto schema = impl_->schema();
   for (const TableState& table : schema->tables()) {
+    stats.late_ignored +=
+        table.counters[0]->late.load(std::memory_order_relaxed);
     const int indexes = static_cast<int>(table.compiled->indexes().size());
     for (int i = -1; i < indexes; ++i) {
       IndexStats index;
@@ -552,6 +624,7 @@ absl::StatusOr<Stats> Engine::GetStats() {
   }
   stats.levels = impl_->store->GetStats();
   stats.store = impl_->store->Report();
+  stats.write_log = impl_->recorder->GetStats();
   return stats;
 }
 

@@ -56,6 +56,11 @@ inline std::string FeedCursorKey(std::string_view consumer) {
   std::string key = SpacePrefix(kMetadataSpace) + "feed/";
   return key.append(consumer);
 }
+// Under which the place of a replayed source is kept.
+inline std::string ReplayPositionKey(std::string_view source) {
+  std::string key = SpacePrefix(kMetadataSpace) + "replay/";
+  return key.append(source);
+}
 // Under which the build of the index with this space keeps its progress.
 inline std::string BuildKey(SpaceId space) {
   std::string key = SpacePrefix(kMetadataSpace) + "build";

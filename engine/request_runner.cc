@@ -10,6 +10,8 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "engine/column_filter.h"
+#include "engine/recorder.h"
+#include "engine/replay_request.h"
 #include "engine/request_context.h"
 #include "engine/row_format.h"
 
@@ -62,16 +64,10 @@ RequestRunner::~RequestRunner() = default;
 
 absl::StatusOr<RequestEffects> RequestRunner::Run(
     const SchemaState& schema, std::vector<AdmittedMutation>& mutations,
-    SequenceNumber sequence) {
-  schema_ = &schema;
-  keep_changes_ = observers_keep_changes_ || !schema.feed_prefix().empty();
-  sequence_ = sequence;
-  effects_ = RequestEffects();
-  effects_.commit.sequence = sequence;
-  added_.clear();
+    SequenceNumber sequence, const ReplayRequest* replay) {
+  Begin(schema, sequence, replay);
+  keep_changes_ = keep_changes_ || observers_keep_changes_;
   added_count_ = mutations.size();
-  request_bytes_ = 0;
-  counts_.clear();
   for (const AdmittedMutation& m : mutations) {
     request_bytes_ += RequestBytes(*m.mutation);
   }
@@ -79,15 +75,42 @@ absl::StatusOr<RequestEffects> RequestRunner::Run(
   const size_t mark = view_->overlay().Mark();
   absl::Status status = RunMutations(mutations);
   if (status.ok()) status = RunBatchHooks();
+  RETURN_IF_ERROR(End(mark, status));
+  return std::move(effects_);
+}
+
+void RequestRunner::Begin(const SchemaState& schema, SequenceNumber sequence,
+                          const ReplayRequest* replay) {
+  schema_ = &schema;
+  keep_changes_ = services_.recorder->wants_changes(schema);
+  hooks_ = true;
+  sequence_ = sequence;
+  effects_ = RequestEffects();
+  effects_.commit.sequence = sequence;
+  if (replay != nullptr) {
+    effects_.source = replay->run->source;
+    effects_.source_position = replay->position;
+  }
+  added_.clear();
+  added_count_ = 0;
+  request_bytes_ = 0;
+  counts_.clear();
+  absent_entry_.clear();
+}
+
+absl::Status RequestRunner::End(size_t overlay_mark, absl::Status status) {
+  if (status.ok() && services_.recorder->wants_changes(*schema_)) {
+    status = services_.recorder->Prepare(*schema_, &effects_);
+  }
   maintenance_.PostBatchMutateIndispensably(status);
   if (!status.ok()) {
-    view_->overlay().RollBackTo(mark);
+    view_->overlay().RollBackTo(overlay_mark);
     return status;
   }
   for (std::atomic<uint64_t>* counter : counts_) {
     counter->fetch_add(1, std::memory_order_relaxed);
   }
-  return std::move(effects_);
+  return absl::OkStatus();
 }
 
 absl::Status RequestRunner::RunMutations(
@@ -117,6 +140,15 @@ absl::Status RequestRunner::RunMutation(AdmittedMutation& m,
                                         std::string_view added_by,
                                         uint64_t* rows_changed) {
   absent_entry_.clear();
+  ignored_ = 0;
+  RETURN_IF_ERROR(ApplyMutation(m, added_by, rows_changed));
+  *rows_changed -= std::min(ignored_, *rows_changed);
+  return absl::OkStatus();
+}
+
+absl::Status RequestRunner::ApplyMutation(AdmittedMutation& m,
+                                          std::string_view added_by,
+                                          uint64_t* rows_changed) {
   switch (m.mutation->kind) {
     case Mutation::Kind::kInsert:
     case Mutation::Kind::kPut:
@@ -130,11 +162,18 @@ absl::Status RequestRunner::RunMutation(AdmittedMutation& m,
   *rows_changed = rows.size();
   const bool is_patch = m.mutation->kind == Mutation::Kind::kPatch;
   if (rows.empty() && m.mutation->target.match() == RowRef::Match::kOne) {
+    if (is_patch && m.mutation->create_if_absent) {
+      *rows_changed = 1;
+      return ApplyPut(m, added_by);
+    }
     RETURN_IF_ERROR(CheckConditions(m, nullptr));
     if (is_patch) {
       return absl::NotFoundError(absl::StrCat(
           "no row to patch: table=", m.table->name(),
           " index=", m.index < 0 ? "(row key)" : m.mutation->target.index()));
+    }
+    if (m.delete_order.has_value()) {
+      return ApplyOrderedDelete(m, std::nullopt, added_by);
     }
   }
   for (CurrentRow& row : rows) {
@@ -372,15 +411,28 @@ absl::Status RequestRunner::ApplyPut(AdmittedMutation& m,
     return absl::AlreadyExistsError(absl::StrCat(
         "row to insert exists: ", DescribeKey(*m.table, old->key)));
   }
+  if (m.table->compiled->change_order() != nullptr) {
+    return ApplyOrderedPut(m, old, added_by);
+  }
   return ApplyChange(*m.table, old, NewRow{&m.row, m.mutation->record},
                      added_by);
 }
 
 absl::Status RequestRunner::ApplyPatch(AdmittedMutation& m, CurrentRow old,
                                        std::string_view added_by) {
-  const CompiledTable& compiled = *m.table->compiled;
   std::string record;
   RETURN_IF_ERROR(m.patch->Apply(old.record(), m.mutation->record, &record));
+  if (m.table->compiled->change_order() != nullptr) {
+    return ApplyOrderedPatch(m, std::move(old), std::move(record), added_by);
+  }
+  return ApplyMerged(*m.table, std::move(old), std::move(record), added_by);
+}
+
+// Changes the row into `record`, which was made of it.
+absl::Status RequestRunner::ApplyMerged(const TableState& table, CurrentRow old,
+                                        std::string record,
+                                        std::string_view added_by) {
+  const CompiledTable& compiled = *table.compiled;
   if (record.size() > services_.limits->record_bytes_max) {
     return absl::InvalidArgumentError(
         absl::StrCat("patched record is too large: bytes=", record.size(),
@@ -392,19 +444,21 @@ absl::Status RequestRunner::ApplyPatch(AdmittedMutation& m, CurrentRow old,
   RETURN_IF_ERROR(compiled.EncodeKey(salt, &next));
   if (next.key != old.key) {
     ASSIGN_OR_RETURN(const std::optional<CurrentRow> in_the_way,
-                     view_->ReadRow(*m.table, next.key));
+                     view_->ReadRow(table, next.key));
     if (in_the_way.has_value()) {
-      return absl::AlreadyExistsError(
-          absl::StrCat("patch would move the row onto another one: from ",
-                       DescribeKey(*m.table, old.key), " to ",
-                       DescribeKey(*m.table, next.key)));
+      return absl::AlreadyExistsError(absl::StrCat(
+          "patch would move the row onto another one: from ",
+          DescribeKey(table, old.key), " to ", DescribeKey(table, next.key)));
     }
   }
-  return ApplyChange(*m.table, std::move(old), NewRow{&next, record}, added_by);
+  return ApplyChange(table, std::move(old), NewRow{&next, record}, added_by);
 }
 
 absl::Status RequestRunner::ApplyDelete(AdmittedMutation& m, CurrentRow old,
                                         std::string_view added_by) {
+  if (!m.table->deletes_prefix.empty()) {
+    return ApplyOrderedDelete(m, std::move(old), added_by);
+  }
   return ApplyChange(*m.table, std::move(old), std::nullopt, added_by);
 }
 
@@ -428,7 +482,7 @@ absl::Status RequestRunner::ApplyChange(const TableState& table,
   }
   if (change.old_key.empty()) change.old_key = change.new_key;
   if (change.new_key.empty()) change.new_key = change.old_key;
-  if (added_by.empty()) {
+  if (hooks_ && added_by.empty()) {
     RETURN_IF_ERROR(RunUserHooks(change, next.has_value()));
   }
 
@@ -452,15 +506,23 @@ absl::Status RequestRunner::ApplyChange(const TableState& table,
   RETURN_IF_ERROR(next.has_value() ? maintenance_.PrePut(context, change)
                                    : maintenance_.PreDelete(context, change));
   if (keep_changes_) {
-    const auto own = [](std::optional<std::string_view> v) {
-      return v.has_value() ? std::optional<std::string>(*v) : std::nullopt;
-    };
-    effects_.changes.push_back({&table, std::string(change.old_key),
-                                std::string(change.new_key),
-                                own(change.old_record), own(change.new_record),
-                                std::string(added_by)});
+    KeepChange(table, change, old.has_value() ? &old_row : nullptr);
   }
   return absl::OkStatus();
+}
+
+void RequestRunner::KeepChange(const TableState& table, const RowChange& change,
+                               const EncodedRow* old_row) {
+  const auto own = [](std::optional<std::string_view> v) {
+    return v.has_value() ? std::optional<std::string>(*v) : std::nullopt;
+  };
+  OwnedChange& kept = effects_.changes.emplace_back(
+      OwnedChange{&table, std::string(change.old_key),
+                  std::string(change.new_key), own(change.old_record),
+                  own(change.new_record), "", std::string(change.added_by)});
+  if (old_row != nullptr && services_.recorder->on()) {
+    table.compiled->EncodeOldFields(old_row->fields, &kept.old_fields);
+  }
 }
 
 absl::Status RequestRunner::RunUserHooks(const RowChange& change, bool is_put) {

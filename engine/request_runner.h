@@ -28,6 +28,8 @@
 
 namespace dovetail {
 
+class Recorder;
+
 // A row change as hooks see it after the mutation has been applied.
 struct OwnedChange {
   const TableState* table;
@@ -35,17 +37,27 @@ struct OwnedChange {
   std::string new_key;
   std::optional<std::string> old_record;
   std::optional<std::string> new_record;
+  // Of the old record, what keys and indexes read; only for the write log.
+  std::string old_fields;
   std::string added_by;
 
   RowChange View() const;
 };
 
+struct AdmittedEffect;  // See replay_request.h.
+struct ReplayRequest;
+
 // What a request that ran leaves for after the commit.
 struct RequestEffects {
   Commit commit;
-  // Kept only if some observer's batch or post hook wants them, or the change
-  // feed does.
+  // Of a replayed request: when it was made, and where it comes from.
+  std::optional<int64_t> commit_time_us;
+  std::string source;
+  uint64_t source_position = 0;
+  // Kept only if some observer's batch or post hook wants them, or the
+  // recorder does.
   std::vector<OwnedChange> changes;
+  std::string feed_record;  // Of the change feed, if it is on.
 };
 
 // Used by one thread at a time.
@@ -57,15 +69,24 @@ class RequestRunner {
     PlanCache* plans;
     RandomSource* random;
     std::atomic<uint64_t>* long_keys;
+    Recorder* recorder;
   };
   // All must outlive the runner.
   RequestRunner(SerialView* view, const Services& services);
   ~RequestRunner();
 
-  // Runs the mutations under `sequence`. On an error the overlay is as it was.
+  // Runs the mutations under `sequence`. `replay`, if it is not null, is where
+  // they come from. On an error the overlay is as it was.
   absl::StatusOr<RequestEffects> Run(const SchemaState& schema,
                                      std::vector<AdmittedMutation>& mutations,
-                                     SequenceNumber sequence);
+                                     SequenceNumber sequence,
+                                     const ReplayRequest* replay);
+
+  // Applies a replayed record, which has been admitted, without observers. On
+  // an error the overlay is as it was.
+  absl::StatusOr<RequestEffects> RunReplayed(const SchemaState& schema,
+                                             ReplayRequest& request,
+                                             SequenceNumber sequence);
 
   // The post hooks of a request that is committed. The first error is kept in
   // effects.commit.post_commit.
@@ -89,20 +110,67 @@ class RequestRunner {
     std::string_view record;
   };
 
+  // An index entry of a replayed request, to be put once all that goes is gone.
+  struct EntryToPut {
+    const TableState* table;
+    size_t index;
+    std::string key;
+    std::string value;
+  };
+
+  void Begin(const SchemaState& schema, SequenceNumber sequence,
+             const ReplayRequest* replay);
+  // Has the request's record made. Returns `status`, or the error of that;
+  // undoes everything if it is an error.
+  absl::Status End(size_t overlay_mark, absl::Status status);
+
+  absl::Status ApplyEffects(ReplayRequest& request);
+  absl::Status ApplyKnown(const std::vector<AdmittedEffect>& effects);
+  absl::Status ApplyRead(AdmittedEffect& effect, bool check_old);
+  absl::Status Remove(const AdmittedEffect& effect, CurrentRow row);
+  absl::Status RemoveElsewhere(const AdmittedEffect& effect);
+  absl::Status DiffEntries(const TableState& table, const EncodedRow* old_row,
+                           const EncodedRow* new_row);
+  // `old_row` is null if there was no row.
+  void KeepChange(const TableState& table, const RowChange& change,
+                  const EncodedRow* old_row);
+
   absl::Status RunMutations(std::vector<AdmittedMutation>& mutations);
   absl::Status RunMutation(AdmittedMutation& m, std::string_view added_by,
                            uint64_t* rows_changed);
+  absl::Status ApplyMutation(AdmittedMutation& m, std::string_view added_by,
+                             uint64_t* rows_changed);
   absl::Status RunAdded();
 
   absl::Status ApplyPut(AdmittedMutation& m, std::string_view added_by);
   absl::Status ApplyPatch(AdmittedMutation& m, CurrentRow old,
                           std::string_view added_by);
+  absl::Status ApplyMerged(const TableState& table, CurrentRow old,
+                           std::string record, std::string_view added_by);
   absl::Status ApplyDelete(AdmittedMutation& m, CurrentRow old,
                            std::string_view added_by);
   absl::Status ApplyChange(const TableState& table,
                            const std::optional<CurrentRow>& old,
                            std::optional<NewRow> next,
                            std::string_view added_by);
+
+  // See ordered_change.cc.
+  absl::Status ApplyOrderedPut(AdmittedMutation& m,
+                               const std::optional<CurrentRow>& old,
+                               std::string_view added_by);
+  absl::Status ApplyOrderedPatch(AdmittedMutation& m, CurrentRow old,
+                                 std::string patched,
+                                 std::string_view added_by);
+  absl::Status ApplyOrderedDelete(AdmittedMutation& m,
+                                  std::optional<CurrentRow> old,
+                                  std::string_view added_by);
+  absl::StatusOr<bool> IsBehindADelete(const TableState& table,
+                                       const EncodedRow& row,
+                                       std::string_view record);
+  absl::StatusOr<std::string> LedgerKey(const TableState& table,
+                                        const EncodedRow& row) const;
+  absl::StatusOr<std::string> LedgerKey(const AdmittedMutation& m) const;
+  absl::Status Ignore(const TableState& table);
 
   // The row a put replaces: the one that has its identity, else the one under
   // its row key. Sets m.row's key.
@@ -132,6 +200,7 @@ class RequestRunner {
 
   // Of the request that runs.
   bool keep_changes_ = false;
+  bool hooks_ = true;  // Those of users run.
   const SchemaState* schema_ = nullptr;
   SequenceNumber sequence_{};
   RequestEffects effects_;
@@ -139,8 +208,10 @@ class RequestRunner {
   size_t added_count_ = 0;
   size_t request_bytes_ = 0;
   std::vector<std::atomic<uint64_t>*> counts_;  // To raise on success.
+  uint64_t ignored_ = 0;  // Changes of the mutation that came too late.
   // The store key of a unique entry that was just looked for and not found.
   std::string absent_entry_;
+  std::vector<EntryToPut> entries_to_put_;
 };
 
 }  // namespace dovetail

@@ -42,19 +42,29 @@ std::string EncodeMark(const CommitMark& mark) {
   std::string value(1, kMarkFormat);
   AppendVarint(static_cast<uint64_t>(mark.sequence), &value);
   AppendVarint(static_cast<uint64_t>(mark.synced), &value);
+  if (mark.recorded.has_value()) {
+    AppendVarint(static_cast<uint64_t>(*mark.recorded), &value);
+  }
   return value;
 }
 
 absl::StatusOr<CommitMark> DecodeMark(std::string_view value) {
   uint64_t sequence = 0;
   uint64_t synced = 0;
+  uint64_t recorded = 0;
   const bool known = !value.empty() && value[0] == kMarkFormat;
   if (known) value.remove_prefix(1);
   if (!known || !ConsumeVarint(&value, &sequence) ||
       !ConsumeVarint(&value, &synced)) {
     return absl::DataLossError("commit mark is not of a known format");
   }
-  return CommitMark{SequenceNumber{sequence}, SequenceNumber{synced}};
+  CommitMark mark{SequenceNumber{sequence}, SequenceNumber{synced}};
+  if (value.empty()) return mark;
+  if (!ConsumeVarint(&value, &recorded)) {
+    return absl::DataLossError("commit mark is cut off");
+  }
+  mark.recorded = SequenceNumber{recorded};
+  return mark;
 }
 
 }  // namespace dovetail

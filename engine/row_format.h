@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,9 +30,13 @@ absl::StatusOr<StoredRow> DecodeRow(std::string_view value);
 // Written with every commit: its sequence, and up to which sequence commits
 // were known to be on stable storage when it was made. A break in the log at
 // or below that is damage, not a tail that was never synced.
+//
+// In a database that records also up to which sequence the write log was on
+// stable storage by then; absent if the commit was made without recording.
 struct CommitMark {
   SequenceNumber sequence{};
   SequenceNumber synced{};
+  std::optional<SequenceNumber> recorded = std::nullopt;
 };
 std::string EncodeMark(const CommitMark& mark);
 // DataLoss if the value is no mark of this format.

@@ -28,6 +28,7 @@ struct EntryCounters {
   std::atomic<uint64_t> unchanged{0};
   std::atomic<uint64_t> entries_read{0};
   std::atomic<uint64_t> rows_returned{0};
+  std::atomic<uint64_t> late{0};  // Changes that were ignored.
 
   void CountRead(uint64_t entries, uint64_t rows) {
     entries_read.fetch_add(entries, std::memory_order_relaxed);
@@ -40,6 +41,7 @@ struct TableState {
   uint64_t schema_version = 0;  // Of the catalog it is of.
   std::unique_ptr<const CompiledTable> compiled;
   std::string rows_prefix;
+  std::string deletes_prefix;  // Empty: deletes are not remembered.
   std::vector<std::string> entry_prefixes;  // By position of the index.
   std::vector<v1::CatalogIndex> indexes;    // By position: state, reason.
   // [0] the rows, [1 + i] index i. Outlives changes of the schema.
@@ -49,6 +51,13 @@ struct TableState {
   v1::IndexState state(size_t i) const { return indexes[i].state(); }
   // Whether changes of rows reach index `i`.
   bool Maintains(size_t i) const { return state(i) != v1::INDEX_DISABLED; }
+  // Whether rows may lack entries, because a build has not come to them.
+  bool IsBuilding() const {
+    for (const v1::CatalogIndex& index : indexes) {
+      if (index.state() == v1::INDEX_BUILDING) return true;
+    }
+    return false;
+  }
   // The prefix of index `i`'s entries, or of the rows for -1.
   const std::string& prefix(int i) const {
     return i < 0 ? rows_prefix : entry_prefixes[i];
@@ -76,6 +85,11 @@ class SchemaState {
   std::vector<TableState> tables_;
   std::string feed_prefix_;
 };
+
+// The tables, as they were declared, descriptors included.
+v1::Schema SchemaOf(const SchemaState& state);
+// Differs between schemas that differ.
+uint64_t SchemaFingerprint(const v1::Schema& schema);
 
 // The position of the named index, -1 for an empty name (the row key).
 // NotFound lists the indexes there are.

@@ -21,8 +21,13 @@ LevelDbStoreOptions MakeStoreOptions(const Options& options,
   store.parse_mark = [](std::string_view value)
       -> absl::StatusOr<LevelDbStoreOptions::BatchMark> {
     ASSIGN_OR_RETURN(const CommitMark mark, DecodeMark(value));
-    return LevelDbStoreOptions::BatchMark{static_cast<uint64_t>(mark.sequence),
-                                          static_cast<uint64_t>(mark.synced)};
+    LevelDbStoreOptions::BatchMark batch;
+    batch.sequence = static_cast<uint64_t>(mark.sequence);
+    batch.synced_sequence = static_cast<uint64_t>(mark.synced);
+    if (mark.recorded.has_value()) {
+      batch.recorded = static_cast<uint64_t>(*mark.recorded);
+    }
+    return batch;
   };
   return store;
 }

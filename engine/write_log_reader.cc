@@ -46,6 +46,7 @@ class WriteLogReader::Impl {
   absl::StatusOr<bool> Next(v1::WriteLogRecord* record);
 
   const v1::WriteLogFileHeader& header() const { return header_; }
+  uint32_t record_crc() const { return record_crc_; }
   const WriteLogReadReport& report() const { return account_.report(); }
 
  private:
@@ -118,6 +119,7 @@ class WriteLogReader::Impl {
 
   v1::WriteLogFileHeader header_;
   v1::WriteLogRecord record_;
+  uint32_t record_crc_ = 0;
   bool ended_ = false;
   absl::Status failed_;
 };
@@ -374,6 +376,7 @@ absl::StatusOr<bool> WriteLogReader::Impl::OnRecord(
     RETURN_IF_ERROR(Arrive(frame.sequence + 1, ""));
     return false;
   }
+  record_crc_ = frame.payload_crc;
   CountBytes(scanner_->end() - position_);
   account_.Pass();
   return true;
@@ -433,6 +436,8 @@ absl::StatusOr<bool> WriteLogReader::Next(v1::WriteLogRecord* record) {
 const v1::WriteLogFileHeader& WriteLogReader::header() const {
   return impl_->header();
 }
+
+uint32_t WriteLogReader::record_crc() const { return impl_->record_crc(); }
 
 const WriteLogReadReport& WriteLogReader::report() const {
   return impl_->report();

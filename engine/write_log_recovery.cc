@@ -59,11 +59,11 @@ struct FileEnd {
 class FileEndFinder {
  public:
   FileEndFinder(FileSystem* file_system, std::string path, uint64_t first,
-                std::optional<uint64_t> cut_above)
+                const WriteLogRecoveryOptions& options)
       : file_system_(file_system),
         path_(std::move(path)),
         first_(first),
-        cut_above_(cut_above) {}
+        options_(options) {}
 
   absl::StatusOr<FileEnd> Find() {
     ASSIGN_OR_RETURN(scanner_, Scan(file_system_, path_));
@@ -105,7 +105,7 @@ class FileEndFinder {
       tail.complete = true;
       return false;
     }
-    if (AboveCut(frame.sequence)) return true;
+    if (IsAbove(frame.sequence, options_.cut_above)) return true;
     if (frame.sequence != tail.next_sequence()) {
       return Damaged(path_, offset, "not the sequence that is due");
     }
@@ -117,7 +117,9 @@ class FileEndFinder {
     if (event == Event::kEnd && has_header_) return std::move(end_);
     const uint64_t offset = scanner_->offset();
     const std::string_view reason = scanner_->reason();
-    if (event == Event::kDamaged && !AboveCut(end_.tail.next_sequence())) {
+    const uint64_t next = end_.tail.next_sequence();
+    if (event == Event::kDamaged && !IsAbove(next, options_.cut_above) &&
+        !IsAbove(next, options_.synced)) {
       ASSIGN_OR_RETURN(const bool more, scanner_->FindIntact());
       if (more) return Damaged(path_, offset, reason);
     }
@@ -131,14 +133,14 @@ class FileEndFinder {
     return std::move(end_);
   }
 
-  bool AboveCut(uint64_t sequence) const {
-    return cut_above_.has_value() && sequence > *cut_above_;
+  static bool IsAbove(uint64_t sequence, std::optional<SequenceNumber> bound) {
+    return bound.has_value() && sequence > static_cast<uint64_t>(*bound);
   }
 
   FileSystem* const file_system_;
   const std::string path_;
   const uint64_t first_;
-  const std::optional<uint64_t> cut_above_;
+  const WriteLogRecoveryOptions options_;
 
   std::unique_ptr<WriteLogScanner> scanner_;
   FileEnd end_;
@@ -169,22 +171,20 @@ absl::Status Cut(FileSystem* file_system, const std::string& directory,
 
 absl::StatusOr<RecoveredWriteLog> RecoverWriteLog(
     FileSystem* file_system, const std::string& directory,
-    std::optional<SequenceNumber> cut_above) {
-  std::optional<uint64_t> above;
-  if (cut_above.has_value()) above = static_cast<uint64_t>(*cut_above);
-
+    const WriteLogRecoveryOptions& options) {
   RecoveredWriteLog log;
   ASSIGN_OR_RETURN(log.files, ListWriteLogFiles(file_system, directory));
   std::vector<PlannedCut> cuts;
   while (!log.files.empty() && !log.tail.has_value()) {
     const uint64_t first = log.files.back();
-    if (above.has_value() && first > *above) {
+    if (options.cut_above.has_value() &&
+        first > static_cast<uint64_t>(*options.cut_above)) {
       cuts.push_back({first, 0, "above the store's commits"});
       log.files.pop_back();
       continue;
     }
     FileEndFinder finder(file_system, WriteLogPath(directory, first), first,
-                         above);
+                         options);
     ASSIGN_OR_RETURN(FileEnd end, finder.Find());
     if (end.cut_at.has_value()) {
       cuts.push_back({first, *end.cut_at, end.reason});

@@ -35,13 +35,18 @@ struct RecoveredWriteLog {
   WriteLogOpenReport report;
 };
 
-// Finds the end of the log in `directory`, and cuts what is behind it as
-// WriteLogWriterOptions::cut_above says. Errors are those of
-// WriteLogWriter::Open; on DataLoss and FailedPrecondition nothing has been
-// changed. A failure halfway leaves a log that can be recovered again.
+// As in WriteLogWriterOptions.
+struct WriteLogRecoveryOptions {
+  std::optional<SequenceNumber> cut_above;
+  std::optional<SequenceNumber> synced;
+};
+
+// Finds the end of the log in `directory`, and cuts what is behind it. Errors
+// are those of WriteLogWriter::Open; on DataLoss and FailedPrecondition nothing
+// has been changed. A failure halfway leaves a log that can be recovered again.
 absl::StatusOr<RecoveredWriteLog> RecoverWriteLog(
     FileSystem* file_system, const std::string& directory,
-    std::optional<SequenceNumber> cut_above);
+    const WriteLogRecoveryOptions& options);
 
 // The header of one file. DataLoss if it is damaged or cut off.
 absl::StatusOr<v1::WriteLogFileHeader> ReadWriteLogFileHeader(

@@ -12,51 +12,21 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/crc32c.h"
+#include "base/mutex.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "dovetail/write_log.h"
+#include "engine/write_log_check.h"
 #include "engine/write_log_directory.h"
 #include "engine/write_log_format.h"
 #include "engine/write_log_recovery.h"
-#include "index/utf8.h"
 
 namespace dovetail {
 namespace {
 
 constexpr uint64_t kSequenceMax = UINT64_MAX - 1;
-// What a header holds besides the schema, and more.
-constexpr size_t kHeaderFieldsBytes = 64;
 // A trailer's frame: two varints with their tags.
 constexpr uint64_t kTrailerBytesMax = kWriteLogFrameHeaderBytes + 22;
-
-absl::Status CheckBytes(uint64_t bytes, std::string_view what) {
-  if (bytes <= kWriteLogRecordBytesMax) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      absl::StrCat("too large for the write log: what=", ToAbsl(what),
-                   " bytes=", bytes, " bytes_max=", kWriteLogRecordBytesMax));
-}
-
-// Protobuf writes a string that is not UTF-8, but does not read it.
-absl::Status CheckText(const v1::WriteLogRecord& record) {
-  const auto check = [](std::string_view field, const std::string& text) {
-    if (IsValidUtf8(text)) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a text in a write log record is not UTF-8: field=", ToAbsl(field),
-        " text=", ToAbsl(Quote(text))));
-  };
-  for (const v1::RowEffect& effect : record.effects()) {
-    RETURN_IF_ERROR(check("effects.table", effect.table()));
-    RETURN_IF_ERROR(check("effects.added_by", effect.added_by()));
-  }
-  for (const std::string& annotation : record.annotations()) {
-    RETURN_IF_ERROR(check("annotations", annotation));
-  }
-  for (const v1::SpaceDigest& digest : record.digests()) {
-    RETURN_IF_ERROR(check("digests.table", digest.table()));
-    RETURN_IF_ERROR(check("digests.index", digest.index()));
-  }
-  return absl::OkStatus();
-}
 
 std::string WithoutSlashes(std::string directory) {
   while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
@@ -78,13 +48,13 @@ class WriteLogWriter::Impl {
       : file_system_(file_system),
         directory_(WithoutSlashes(std::move(directory))),
         file_bytes_max_(options.file_bytes_max),
-        cut_above_(options.cut_above),
+        recovery_{.cut_above = options.cut_above, .synced = options.synced},
         clock_(options.clock != nullptr ? options.clock : Clock::System()),
         random_(options.random != nullptr ? options.random
                                           : RandomSource::System()),
         schema_(std::move(options.schema)) {}
 
-  absl::Status Open();
+  absl::Status Open() NO_THREAD_SAFETY_ANALYSIS;  // Nobody else has it yet.
   absl::Status Append(const v1::WriteLogRecord& record);
   absl::Status AppendSerialized(uint64_t sequence, std::string_view record);
   absl::Status Flush();
@@ -95,12 +65,26 @@ class WriteLogWriter::Impl {
       const WriteLogRetention& retention);
   absl::StatusOr<WriteLogDropped> DropBefore(uint64_t sequence);
 
-  uint64_t next_sequence() const { return next_sequence_; }
+  uint64_t next_sequence() const {
+    MutexLock lock(mu_);
+    return next_sequence_;
+  }
   uint64_t first_sequence() const {
+    MutexLock lock(mu_);
     return files_.empty() ? 0 : files_.front().first;
   }
-  uint64_t file_count() const { return files_.size(); }
-  uint64_t bytes() const { return bytes_; }
+  uint64_t newest_file() const {
+    MutexLock lock(mu_);
+    return files_.empty() ? 0 : files_.back().first;
+  }
+  uint64_t file_count() const {
+    MutexLock lock(mu_);
+    return files_.size();
+  }
+  uint64_t bytes() const {
+    MutexLock lock(mu_);
+    return bytes_;
+  }
   const WriteLogOpenReport& open_report() const { return report_; }
 
  private:
@@ -110,58 +94,68 @@ class WriteLogWriter::Impl {
     std::optional<int64_t> created_us;  // Absent: not yet looked at.
   };
 
-  absl::Status OpenTail(const WriteLogTail& tail);
+  absl::Status OpenTail(const WriteLogTail& tail) REQUIRES(mu_);
   // What a caller is told after the first failure.
-  absl::Status Usable() const;
+  absl::Status Usable() const REQUIRES(mu_);
   // Remembers a failure of a write, and returns it.
-  absl::Status Keep(absl::Status status);
+  absl::Status Keep(absl::Status status) REQUIRES(mu_);
+  // Returns while no sync is under way: file_ may be replaced then.
+  void AwaitSync() REQUIRES(mu_);
 
-  absl::Status Write(uint64_t sequence, std::string_view record);
+  absl::Status AppendLocked(uint64_t sequence, std::string_view record)
+      REQUIRES(mu_);
+  absl::Status Write(uint64_t sequence, std::string_view record) REQUIRES(mu_);
   absl::Status AppendFrame(WriteLogFrameKind kind, uint64_t sequence,
-                           std::string_view payload);
-  absl::Status AppendBytes(std::string_view bytes);
-  bool FitsInFile(size_t record_bytes) const;
-  absl::Status BeginFile(uint64_t first_sequence);
-  absl::Status FinishFile();
+                           std::string_view payload) REQUIRES(mu_);
+  absl::Status AppendBytes(std::string_view bytes) REQUIRES(mu_);
+  bool FitsInFile(size_t record_bytes) const REQUIRES(mu_);
+  absl::Status BeginFile(uint64_t first_sequence) REQUIRES(mu_);
+  absl::Status FinishFile() REQUIRES(mu_);
 
-  absl::StatusOr<int64_t> CreatedMicros(File& file);
-  absl::Status DropOldest(WriteLogDropped* dropped);
+  absl::StatusOr<int64_t> CreatedMicros(File& file) REQUIRES(mu_);
+  absl::Status DropOldest(WriteLogDropped* dropped) REQUIRES(mu_);
 
   FileSystem* const file_system_;
   const std::string directory_;
   const uint64_t file_bytes_max_;
-  const std::optional<SequenceNumber> cut_above_;
+  const WriteLogRecoveryOptions recovery_;
   Clock* const clock_;
   RandomSource* const random_;
-  v1::Schema schema_;
 
-  std::unique_ptr<FileLock> lock_;
+  // Constant once the log is open.
   WriteLogOpenReport report_;
   uint64_t log_id_ = 0;
-  uint64_t next_sequence_ = 0;  // 0: any.
-  std::deque<File> files_;      // The oldest first.
-  uint64_t bytes_ = 0;          // Of all of them.
 
-  // The file that is being written; null if the next record begins one.
-  std::unique_ptr<WritableFile> file_;
-  WriteLogFileId id_;
-  uint64_t file_records_ = 0;
-  std::string file_schema_;  // Serialized.
-  bool schema_changed_ = false;
+  mutable Mutex mu_;
+  CondVar synced_;
+  std::unique_ptr<FileLock> lock_ GUARDED_BY(mu_);
+  v1::Schema schema_ GUARDED_BY(mu_);
+  uint64_t next_sequence_ GUARDED_BY(mu_) = 0;  // 0: any.
+  std::deque<File> files_ GUARDED_BY(mu_);      // The oldest first.
+  uint64_t bytes_ GUARDED_BY(mu_) = 0;          // Of all of them.
 
-  std::string buffer_;  // Of Append, kept for its memory.
-  absl::Status failed_;
+  // The file that is being written; null if the next record begins one. While
+  // a sync is under way it is in use without the lock.
+  std::unique_ptr<WritableFile> file_ GUARDED_BY(mu_);
+  bool syncing_ GUARDED_BY(mu_) = false;
+  bool unsynced_ GUARDED_BY(mu_) = false;  // Since the last sync that began.
+  WriteLogFileId id_ GUARDED_BY(mu_);
+  uint64_t file_records_ GUARDED_BY(mu_) = 0;
+  std::string file_schema_ GUARDED_BY(mu_);  // Serialized.
+  bool schema_changed_ GUARDED_BY(mu_) = false;
+
+  std::string buffer_ GUARDED_BY(mu_);  // Of Append, kept for its memory.
+  absl::Status failed_ GUARDED_BY(mu_);
 };
 
 absl::Status WriteLogWriter::Impl::Open() {
-  RETURN_IF_ERROR(
-      CheckBytes(schema_.ByteSizeLong() + kHeaderFieldsBytes, "schema"));
+  RETURN_IF_ERROR(CheckWriteLogSchema(schema_));
   RETURN_IF_ERROR(file_system_->CreateDirectory(directory_));
   RETURN_IF_ERROR(file_system_->SyncDirectory(ParentOf(directory_)));
   ASSIGN_OR_RETURN(lock_,
                    file_system_->Lock(absl::StrCat(directory_, "/LOCK")));
   ASSIGN_OR_RETURN(RecoveredWriteLog log,
-                   RecoverWriteLog(file_system_, directory_, cut_above_));
+                   RecoverWriteLog(file_system_, directory_, recovery_));
   report_ = std::move(log.report);
   for (const uint64_t first : log.files) {
     ASSIGN_OR_RETURN(const uint64_t size,
@@ -178,9 +172,14 @@ absl::Status WriteLogWriter::Impl::OpenTail(const WriteLogTail& tail) {
   log_id_ = tail.id.log_id;
   next_sequence_ = tail.next_sequence();
   files_.back().created_us = tail.header.created_us();
-  if (tail.complete) return absl::OkStatus();
   ASSIGN_OR_RETURN(file_, file_system_->NewAppendableFile(WriteLogPath(
                               directory_, tail.id.first_sequence)));
+  if (tail.complete) {
+    // Whoever wrote it may have died before it was synced.
+    RETURN_IF_ERROR(file_->Sync());
+    return std::exchange(file_, nullptr)->Close();
+  }
+  unsynced_ = true;
   id_ = tail.id;
   file_records_ = tail.records;
   file_schema_ = tail.header.schema().SerializeAsString();
@@ -201,22 +200,32 @@ absl::Status WriteLogWriter::Impl::Keep(absl::Status status) {
   return status;
 }
 
+void WriteLogWriter::Impl::AwaitSync() {
+  while (syncing_) synced_.Wait(mu_);
+}
+
 absl::Status WriteLogWriter::Impl::Append(const v1::WriteLogRecord& record) {
+  MutexLock lock(mu_);
   RETURN_IF_ERROR(Usable());
-  // Before serializing, which has a limit of its own.
-  RETURN_IF_ERROR(CheckBytes(record.ByteSizeLong(), "record"));
-  RETURN_IF_ERROR(CheckText(record));
+  RETURN_IF_ERROR(CheckWriteLogRecord(record));
   buffer_.clear();
   if (!record.AppendToString(&buffer_)) {
     return absl::InternalError("a write log record cannot be serialized");
   }
-  return AppendSerialized(record.sequence(), buffer_);
+  return AppendLocked(record.sequence(), buffer_);
 }
 
 absl::Status WriteLogWriter::Impl::AppendSerialized(uint64_t sequence,
                                                     std::string_view record) {
+  MutexLock lock(mu_);
+  return AppendLocked(sequence, record);
+}
+
+absl::Status WriteLogWriter::Impl::AppendLocked(uint64_t sequence,
+                                                std::string_view record) {
+  while (syncing_ && !FitsInFile(record.size())) synced_.Wait(mu_);
   RETURN_IF_ERROR(Usable());
-  RETURN_IF_ERROR(CheckBytes(record.size(), "record"));
+  RETURN_IF_ERROR(CheckWriteLogBytes(record.size(), "record"));
   if (sequence == 0 || sequence > kSequenceMax ||
       (next_sequence_ != 0 && sequence != next_sequence_)) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -256,6 +265,7 @@ absl::Status WriteLogWriter::Impl::AppendFrame(WriteLogFrameKind kind,
 }
 
 absl::Status WriteLogWriter::Impl::AppendBytes(std::string_view bytes) {
+  unsynced_ = true;
   RETURN_IF_ERROR(file_->Append(bytes));
   files_.back().bytes += bytes.size();
   bytes_ += bytes.size();
@@ -289,6 +299,7 @@ absl::Status WriteLogWriter::Impl::BeginFile(uint64_t first_sequence) {
   RETURN_IF_ERROR(AppendFrame(WriteLogFrameKind::kHeader, first_sequence,
                               header.SerializeAsString()));
   RETURN_IF_ERROR(file_->Sync());
+  unsynced_ = false;
   return file_system_->SyncDirectory(directory_);
 }
 
@@ -303,20 +314,35 @@ absl::Status WriteLogWriter::Impl::FinishFile() {
 }
 
 absl::Status WriteLogWriter::Impl::Flush() {
+  MutexLock lock(mu_);
   RETURN_IF_ERROR(Usable());
   if (file_ == nullptr) return absl::OkStatus();
   return Keep(file_->Flush());
 }
 
+// One at a time: the operating system reports a failed write-back to one sync
+// only, so one beside it could succeed because that one failed.
 absl::Status WriteLogWriter::Impl::Sync() {
+  MutexLock lock(mu_);
+  AwaitSync();
   RETURN_IF_ERROR(Usable());
   // A file that is not open any more was synced when it was finished.
-  if (file_ == nullptr) return absl::OkStatus();
-  return Keep(file_->Sync());
+  if (file_ == nullptr || !unsynced_) return absl::OkStatus();
+  unsynced_ = false;
+  syncing_ = true;
+  WritableFile* const file = file_.get();
+  mu_.Unlock();
+  absl::Status status = file->Sync();
+  mu_.Lock();
+  syncing_ = false;
+  synced_.SignalAll();
+  return Keep(std::move(status));
 }
 
 absl::Status WriteLogWriter::Impl::Close() {
   absl::Status status = Sync();
+  MutexLock lock(mu_);
+  AwaitSync();
   if (file_ != nullptr) {
     absl::Status closed = std::exchange(file_, nullptr)->Close();
     if (status.ok()) status = std::move(closed);
@@ -327,9 +353,9 @@ absl::Status WriteLogWriter::Impl::Close() {
 }
 
 absl::Status WriteLogWriter::Impl::SetSchema(v1::Schema schema) {
+  MutexLock lock(mu_);
   RETURN_IF_ERROR(Usable());
-  RETURN_IF_ERROR(
-      CheckBytes(schema.ByteSizeLong() + kHeaderFieldsBytes, "schema"));
+  RETURN_IF_ERROR(CheckWriteLogSchema(schema));
   schema_ = std::move(schema);
   schema_changed_ = file_schema_ != schema_.SerializeAsString();
   return absl::OkStatus();
@@ -337,9 +363,14 @@ absl::Status WriteLogWriter::Impl::SetSchema(v1::Schema schema) {
 
 absl::StatusOr<WriteLogDropped> WriteLogWriter::Impl::ApplyRetention(
     const WriteLogRetention& retention) {
+  MutexLock lock(mu_);
   RETURN_IF_ERROR(Usable());
   WriteLogDropped dropped;
   while (files_.size() > 1) {
+    if (retention.keep_from.has_value() &&
+        files_[1].first > static_cast<uint64_t>(*retention.keep_from)) {
+      break;
+    }
     bool drop =
         retention.bytes_max.has_value() && bytes_ > *retention.bytes_max;
     if (!drop && retention.age_max_us.has_value()) {
@@ -355,6 +386,7 @@ absl::StatusOr<WriteLogDropped> WriteLogWriter::Impl::ApplyRetention(
 
 absl::StatusOr<WriteLogDropped> WriteLogWriter::Impl::DropBefore(
     uint64_t sequence) {
+  MutexLock lock(mu_);
   RETURN_IF_ERROR(Usable());
   WriteLogDropped dropped;
   while (files_.size() > 1 && files_[1].first <= sequence) {
@@ -427,6 +459,9 @@ SequenceNumber WriteLogWriter::last_sequence() const {
 }
 SequenceNumber WriteLogWriter::first_sequence() const {
   return SequenceNumber{impl_->first_sequence()};
+}
+SequenceNumber WriteLogWriter::newest_file() const {
+  return SequenceNumber{impl_->newest_file()};
 }
 uint64_t WriteLogWriter::file_count() const { return impl_->file_count(); }
 uint64_t WriteLogWriter::bytes() const { return impl_->bytes(); }

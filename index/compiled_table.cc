@@ -71,10 +71,11 @@ bool KeyHolds(const KeyLayout& layout, int field) {
 }  // namespace
 
 CompiledTable::CompiledTable(v1::TableSchema schema, RecordType record_type,
-                             Extractor extractor)
+                             Extractor extractor, OldFieldsEncoder old_fields)
     : schema_(std::move(schema)),
       record_type_(std::move(record_type)),
-      extractor_(std::move(extractor)) {}
+      extractor_(std::move(extractor)),
+      old_fields_(std::move(old_fields)) {}
 
 absl::StatusOr<std::unique_ptr<const CompiledTable>> CompiledTable::Compile(
     const v1::TableSchema& schema) {
@@ -86,10 +87,13 @@ absl::StatusOr<std::unique_ptr<const CompiledTable>> CompiledTable::Compile(
   absl::StatusOr<Extractor> extractor =
       Extractor::Compile(*type->descriptor, PathsOf(schema));
   RETURN_IF_ERROR(In(place, extractor.status()));
+  absl::StatusOr<OldFieldsEncoder> old_fields =
+      OldFieldsEncoder::Compile(*type->descriptor, extractor->fields());
+  RETURN_IF_ERROR(In(place, old_fields.status()));
 
   // Not make_unique: the constructor is private.
-  std::unique_ptr<CompiledTable> table(
-      new CompiledTable(schema, *std::move(type), *std::move(extractor)));
+  std::unique_ptr<CompiledTable> table(new CompiledTable(
+      schema, *std::move(type), *std::move(extractor), *std::move(old_fields)));
   absl::StatusOr<KeyLayout> row_key =
       KeyLayout::CompileRowKey(schema.row_key(), table->fields());
   RETURN_IF_ERROR(In(absl::StrCat(place, " row key"), row_key.status()));
@@ -108,6 +112,13 @@ absl::StatusOr<std::unique_ptr<const CompiledTable>> CompiledTable::Compile(
     table->indexes_.push_back(*std::move(index));
   }
 
+  if (schema.has_change_order()) {
+    absl::StatusOr<ChangeOrder> order =
+        ChangeOrder::Compile(table->record_type(), schema.change_order());
+    RETURN_IF_ERROR(In(absl::StrCat(place, " change order"), order.status()));
+    table->change_order_ =
+        std::make_unique<const ChangeOrder>(*std::move(order));
+  }
   if (!schema.identity().empty()) {
     table->identity_ = table->FindIndex(schema.identity());
     if (table->identity_ < 0 || !table->indexes_[table->identity_].unique()) {
@@ -134,6 +145,13 @@ absl::Status CompiledTable::ExtractFields(std::string_view record,
                                           EncodedRow* out) const {
   out->fields.resize(fields().size());
   return extractor_.Extract(record, std::span<FieldValue>(out->fields));
+}
+
+absl::Status CompiledTable::ExtractOldFields(std::string_view old_fields,
+                                             EncodedRow* out) const {
+  out->fields.resize(fields().size());
+  return extractor_.ExtractPartial(old_fields,
+                                   std::span<FieldValue>(out->fields));
 }
 
 absl::Status CompiledTable::EncodeKey(uint32_t salt, EncodedRow* out) const {

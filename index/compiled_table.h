@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,10 +14,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dovetail/v1/schema.pb.h"
+#include "index/change_order.h"
 #include "index/descriptors.h"
 #include "index/extractor.h"
 #include "index/index_definition.h"
 #include "index/key_layout.h"
+#include "index/old_fields.h"
 
 namespace dovetail {
 
@@ -39,6 +42,8 @@ class CompiledTable {
   // Position in indexes(), or -1.
   int FindIndex(std::string_view name) const;
   int identity() const { return identity_; }
+  // Null if the table declares none.
+  const ChangeOrder* change_order() const { return change_order_.get(); }
 
   // Whether rows of one row key always have one identity: the row key holds
   // every field of the identity. A put that finds no owner of its identity
@@ -50,6 +55,14 @@ class CompiledTable {
   // Reads and checks the record: out->fields, without the key.
   // InvalidArgument if the bytes are no record of the table's type.
   absl::Status ExtractFields(std::string_view record, EncodedRow* out) const;
+  // What a write log keeps of a row with these fields, and the way back, which
+  // leaves them in out->fields; see old_fields.h.
+  void EncodeOldFields(std::span<const FieldValue> fields,
+                       std::string* out) const {
+    old_fields_.Encode(fields, out);
+  }
+  absl::Status ExtractOldFields(std::string_view old_fields,
+                                EncodedRow* out) const;
   // Makes out->key and its offsets from out->fields.
   absl::Status EncodeKey(uint32_t salt, EncodedRow* out) const;
   // The salt of an encoded row key, 0 if the layout has none.
@@ -57,13 +70,15 @@ class CompiledTable {
 
  private:
   CompiledTable(v1::TableSchema schema, RecordType record_type,
-                Extractor extractor);
+                Extractor extractor, OldFieldsEncoder old_fields);
 
   v1::TableSchema schema_;
   RecordType record_type_;
   Extractor extractor_;
+  OldFieldsEncoder old_fields_;
   KeyLayout row_key_;
   std::vector<IndexDefinition> indexes_;
+  std::unique_ptr<const ChangeOrder> change_order_;
   int identity_ = -1;
   bool identity_follows_from_row_key_ = false;
 };

@@ -383,6 +383,13 @@ absl::StatusOr<Extractor> Extractor::Compile(
 
 absl::Status Extractor::Extract(std::string_view record,
                                 std::span<FieldValue> out) const {
+  RETURN_IF_ERROR(ExtractPartial(record, out));
+  if (plan_->required != nullptr) return plan_->required->Check(record);
+  return absl::OkStatus();
+}
+
+absl::Status Extractor::ExtractPartial(std::string_view record,
+                                       std::span<FieldValue> out) const {
   DOVETAIL_CHECK(out.size() == fields_.size());
   if (record.size() > wire::kMessageBytesMax) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -397,7 +404,6 @@ absl::Status Extractor::Extract(std::string_view record,
                             wire::kDepthMax, 0) == nullptr) {
     return extraction.error();
   }
-  if (plan_->required != nullptr) return plan_->required->Check(record);
   return absl::OkStatus();
 }
 

@@ -71,6 +71,9 @@ class Extractor {
   // REQUIRES: out.size() == fields().size().
   absl::Status Extract(std::string_view record,
                        std::span<FieldValue> out) const;
+  // The same for a part of a record: required fields may be missing.
+  absl::Status ExtractPartial(std::string_view record,
+                              std::span<FieldValue> out) const;
 
  private:
   struct Plan;

@@ -453,6 +453,14 @@ absl::Status FaultyFileSystem::SyncDirectory(const std::string& directory) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<uint64_t> FaultyFileSystem::FreeBytes(
+    const std::string& directory) {
+  RETURN_IF_ERROR(state_->Enter("free-bytes", directory).status);
+  ASSIGN_OR_RETURN(const uint64_t free, state_->base->FreeBytes(directory));
+  MutexLock lock(state_->mu);
+  return std::min(free, state_->free_bytes.value_or(free));
+}
+
 absl::StatusOr<std::unique_ptr<FileLock>> FaultyFileSystem::Lock(
     const std::string& path) {
   RETURN_IF_ERROR(state_->Enter("lock", path).status);

@@ -39,7 +39,7 @@ BANNED = [
     (r"\babsl::Mutex\b|\babsl::Notification\b", ["base/mutex.h"],
      "false races under the thread sanitizer; use base/mutex.h"),
     (r"\bsleep_for\b|\bsleep_until\b|\busleep\b",
-     ["engine/committer.cc", "tests/", "bench/", "cli/", "engine/storage/"],
+     ["engine/committer.cc", "engine/replayer.cc", "tests/", "bench/", "cli/", "engine/storage/"],
      "wait for a condition, not for time"),
     (r"\b(TODO|FIXME|XXX)\b", ["tests/tidy.py"],
      "file an issue, or name the limit in the docs"),

@@ -86,8 +86,7 @@ class EnvWritableFile final : public leveldb::WritableFile {
   const std::unique_ptr<dovetail::WritableFile> file_;
 };
 
-// A manifest's sync makes its bytes count, so the tables that it names must
-// have durable names by then.
+// CURRENT names a manifest, so its own name is durable with its bytes.
 class EnvManifestFile final : public leveldb::WritableFile {
  public:
   EnvManifestFile(FileSystem* file_system, const std::string& path,
@@ -105,6 +104,37 @@ class EnvManifestFile final : public leveldb::WritableFile {
   leveldb::Status Sync() noexcept override {
     absl::Status status = file_system_->SyncDirectory(directory_);
     if (status.ok()) status = file_->Sync();
+    return ToLevelDb(status);
+  }
+  leveldb::Status Close() noexcept override {
+    return ToLevelDb(file_->Close());
+  }
+
+ private:
+  FileSystem* const file_system_;
+  const std::string directory_;
+  const std::unique_ptr<dovetail::WritableFile> file_;
+};
+
+// A table has a durable name before the manifest gets to know it: of what the
+// manifest says, a power cut may leave even what was never synced.
+class EnvTableFile final : public leveldb::WritableFile {
+ public:
+  EnvTableFile(FileSystem* file_system, const std::string& path,
+               std::unique_ptr<dovetail::WritableFile> file)
+      : file_system_(file_system),
+        directory_(DirectoryOf(path)),
+        file_(std::move(file)) {}
+
+  leveldb::Status Append(const leveldb::Slice& data) noexcept override {
+    return ToLevelDb(file_->Append(ToStd(data)));
+  }
+  leveldb::Status Flush() noexcept override {
+    return ToLevelDb(file_->Flush());
+  }
+  leveldb::Status Sync() noexcept override {
+    absl::Status status = file_->Sync();
+    if (status.ok()) status = file_system_->SyncDirectory(directory_);
     return ToLevelDb(status);
   }
   leveldb::Status Close() noexcept override {
@@ -189,10 +219,12 @@ leveldb::Status Deliver(absl::StatusOr<std::unique_ptr<File>> file,
 
 }  // namespace
 
-LevelDbEnv::LevelDbEnv(FileSystem* file_system)
+LevelDbEnv::LevelDbEnv(FileSystem* file_system,
+                       std::function<absl::Status()> before_sync)
     : EnvWrapper(leveldb::Env::Default()),
       file_system_(file_system),
-      log_keeper_(std::make_unique<LogKeeper>(file_system, kLogSyncBytes)) {}
+      log_keeper_(std::make_unique<LogKeeper>(file_system, kLogSyncBytes,
+                                              std::move(before_sync))) {}
 
 LevelDbEnv::~LevelDbEnv() = default;
 
@@ -260,6 +292,10 @@ leveldb::Status LevelDbEnv::NewWritableFile(
     if (!gone.ok() && !absl::IsNotFound(gone)) return ToLevelDb(gone);
   }
   auto file = file_system_->NewWritableFile(path);
+  if (file.ok() && kind == LevelDbFileKind::kTable) {
+    *result = new EnvTableFile(file_system_, path, *std::move(file));
+    return leveldb::Status::OK();
+  }
   if (file.ok() && kind == LevelDbFileKind::kManifest) {
     *result = new EnvManifestFile(file_system_, path, *std::move(file));
     return leveldb::Status::OK();

@@ -9,8 +9,10 @@
 // - a log is also synced by a background thread every kLogSyncBytes, so that
 //   the sync at rotation, which holds LevelDB's mutex, is short;
 // - the first failed operation on a log is the answer to every later one;
-// - the directory is synced before a sync of the manifest, which names new
-//   tables, and after CURRENT is replaced;
+// - the directory is synced with each table, before the manifest names it, with
+//   the manifest, and after CURRENT is replaced;
+// - before a log is synced, so is what must not be behind it: the engine's
+//   write log. Tables hold only what was in a synced log before;
 // - nothing is deleted once a log, a new CURRENT, or the sync behind it failed;
 // - nothing is deleted while somebody copies the database;
 // - a table is made as a new file, never in one that has its name already,
@@ -23,6 +25,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -42,8 +45,9 @@ class LevelDbEnv final : public leveldb::EnvWrapper {
  public:
   static constexpr uint64_t kLogSyncBytes = 4 << 20;
 
-  // `file_system` must outlive this.
-  explicit LevelDbEnv(FileSystem* file_system);
+  // `file_system` must outlive this. See LevelDbStoreOptions::before_sync.
+  explicit LevelDbEnv(FileSystem* file_system,
+                      std::function<absl::Status()> before_sync = nullptr);
   ~LevelDbEnv() override;
 
   // The failure that has stopped all writing of logs, or OK.

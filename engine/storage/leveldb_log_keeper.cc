@@ -9,9 +9,11 @@
 
 namespace dovetail {
 
-LogKeeper::LogKeeper(FileSystem* file_system, uint64_t sync_bytes)
+LogKeeper::LogKeeper(FileSystem* file_system, uint64_t sync_bytes,
+                     std::function<absl::Status()> before_sync)
     : file_system_(file_system),
       sync_bytes_(sync_bytes),
+      before_sync_(std::move(before_sync)),
       thread_([this] { SyncLoop(); }) {}
 
 LogKeeper::~LogKeeper() {
@@ -31,7 +33,7 @@ absl::StatusOr<std::unique_ptr<WritableFile>> LogKeeper::NewLog(
     MutexLock lock(mu_);
     previous = current_;
   }
-  if (previous != nullptr) RETURN_IF_ERROR(Keep(previous->Sync()));
+  if (previous != nullptr) RETURN_IF_ERROR(Keep(SyncLog(*previous)));
   auto log = file_system_->NewWritableFile(path);
   if (!log.ok()) return Keep(std::move(log).status());
   RETURN_IF_ERROR(Keep(file_system_->SyncDirectory(DirectoryOf(path))));
@@ -62,7 +64,7 @@ absl::Status LogKeeper::Flush(WritableFile& log) {
 absl::Status LogKeeper::Sync(WritableFile& log) {
   RETURN_IF_ERROR(AwaitBackground());
   unsynced_bytes_ = 0;
-  return Keep(log.Sync());
+  return Keep(SyncLog(log));
 }
 
 absl::Status LogKeeper::Close(WritableFile& log) {
@@ -76,6 +78,11 @@ absl::Status LogKeeper::Close(WritableFile& log) {
     while (syncing_) changed_.Wait(mu_);
   }
   return Keep(log.Close());
+}
+
+absl::Status LogKeeper::SyncLog(WritableFile& log) const {
+  if (before_sync_ != nullptr) RETURN_IF_ERROR(before_sync_());
+  return log.Sync();
 }
 
 absl::Status LogKeeper::AwaitBackground() {
@@ -114,7 +121,7 @@ void LogKeeper::SyncLoop() {
     if (log == nullptr || !first_failure_.ok()) continue;
     syncing_ = true;
     mu_.Unlock();
-    absl::Status status = log->Sync();
+    absl::Status status = SyncLog(*log);
     mu_.Lock();
     syncing_ = false;
     KeepLocked(std::move(status)).IgnoreError();  // The next append tells.

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,8 +25,11 @@ namespace dovetail {
 // Thread-safe; but, as LevelDB does, only one thread at a time may append.
 class LogKeeper {
  public:
-  // Syncs in the background after each `sync_bytes` flushed to a log.
-  LogKeeper(FileSystem* file_system, uint64_t sync_bytes);
+  // Syncs in the background after each `sync_bytes` flushed to a log. Calls
+  // `before_sync`, unless it is null, before each sync of a log, whose error
+  // its own is.
+  LogKeeper(FileSystem* file_system, uint64_t sync_bytes,
+            std::function<absl::Status()> before_sync);
   // REQUIRES: every log is closed.
   ~LogKeeper();
 
@@ -46,6 +50,8 @@ class LogKeeper {
   absl::Status status() const;
 
  private:
+  // Syncs `log`, and first what must not be behind it.
+  absl::Status SyncLog(WritableFile& log) const;
   // Keeps `status` if it is the first failure, and returns it.
   absl::Status Keep(absl::Status status);
   absl::Status KeepLocked(absl::Status status) REQUIRES(mu_);
@@ -57,6 +63,7 @@ class LogKeeper {
 
   FileSystem* const file_system_;
   const uint64_t sync_bytes_;
+  const std::function<absl::Status()> before_sync_;
 
   // So that an append costs no lock while all is well.
   std::atomic<bool> failed_{false};

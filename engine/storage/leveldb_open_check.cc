@@ -13,6 +13,12 @@
 // the break, says that a sequence above that of the last intact batch was
 // synced, something synced is gone. If no batch before the break has a mark,
 // the last intact mark is in a table.
+//
+// Which batches must the engine's write log have? Those that were synced, as
+// those in tables and in logs that are not the newest, and those that a mark
+// says were; those that a mark says the write log had on the disk; and those
+// that were written without one. What keep_up_to takes away is therefore in
+// the newest log, and behind them.
 
 #include "engine/storage/leveldb_open_check.h"
 
@@ -85,9 +91,14 @@ class OpenCheck {
                              LevelDbLogReader* reader);
   // What a batch says was synced, if its sequence lies in [low, high]; else 0.
   uint64_t SyncedIn(std::string_view record, uint64_t low, uint64_t high) const;
+  // The mark of an intact batch; zeros if it has none.
+  absl::StatusOr<BatchMark> MarkOf(std::string_view record) const;
+  // Where the batches of the newest log begin that keep_up_to does not want.
+  absl::StatusOr<std::optional<Break>> FindUnwanted() const;
   // The mark in `value`; DataLoss if it cannot be read.
   absl::StatusOr<BatchMark> ParseMark(std::string_view value) const;
   absl::StatusOr<uint64_t> LastIntactSequence() const;
+  absl::StatusOr<uint64_t> SequenceInTables() const;
 
   absl::Status Cut(const Break& at, StoreOpenReport* report);
   absl::Status CopyTail(const std::string& from, uint64_t offset,
@@ -109,21 +120,30 @@ class OpenCheck {
   // Of the batches read so far.
   std::optional<uint64_t> next_sequence_;
   std::optional<BatchMark> last_mark_;
+  uint64_t recorded_ = 0;  // See LevelDbStoreOptions::Found.
 };
 
 absl::Status OpenCheck::Run(StoreOpenReport* report) {
   ASSIGN_OR_RETURN(manifest_, ReadLevelDbManifest(files_, directory_));
   RETURN_IF_ERROR(ListFiles());
   RETURN_IF_ERROR(CheckTables());
+  std::optional<Break> at;
   for (const uint64_t number : logs_) {
-    ASSIGN_OR_RETURN(const std::optional<Break> at, ReadLog(number));
-    if (!at.has_value()) continue;
-    if (number != logs_.back()) {
+    ASSIGN_OR_RETURN(at, ReadLog(number));
+    if (number == logs_.back()) break;
+    if (at.has_value()) {
       return Damage(*at, " newer_log=" + LogName(logs_.back()));
     }
-    if (report == nullptr) return Damage(*at, "");
-    return Cut(*at, report);
+    if (last_mark_.has_value()) {
+      recorded_ = std::max(recorded_, last_mark_->sequence);
+    }
   }
+  if (at.has_value() && report == nullptr) return Damage(*at, "");
+  if (report != nullptr && options_.keep_up_to != nullptr) {
+    ASSIGN_OR_RETURN(std::optional<Break> unwanted, FindUnwanted());
+    if (unwanted.has_value()) at = std::move(unwanted);
+  }
+  if (at.has_value()) return Cut(*at, report);
   if (logs_.empty()) return absl::OkStatus();
   return SyncLog(logs_.back());
 }
@@ -212,6 +232,8 @@ absl::StatusOr<std::string> OpenCheck::TakeBatch(std::string_view record) {
   }
   if (mark_value.has_value() && options_.parse_mark != nullptr) {
     ASSIGN_OR_RETURN(last_mark_, ParseMark(*mark_value));
+    recorded_ = std::max({recorded_, last_mark_->synced_sequence,
+                          last_mark_->recorded.value_or(last_mark_->sequence)});
   }
   next_sequence_ = batch->next_sequence();
   return std::string();
@@ -264,8 +286,48 @@ absl::StatusOr<BatchMark> OpenCheck::ParseMark(std::string_view value) const {
       "an intact batch has an unreadable mark: ", mark.status().message()));
 }
 
+absl::StatusOr<std::optional<Break>> OpenCheck::FindUnwanted() const {
+  ASSIGN_OR_RETURN(const uint64_t in_tables, SequenceInTables());
+  LevelDbStoreOptions::Found found;
+  found.newest = last_mark_.has_value() ? last_mark_->sequence : in_tables;
+  found.recorded = std::max(recorded_, in_tables);
+  ASSIGN_OR_RETURN(const std::optional<uint64_t> keep,
+                   options_.keep_up_to(found));
+  if (!keep.has_value() || *keep >= found.newest || logs_.empty()) {
+    return std::optional<Break>();
+  }
+  Break at;
+  at.log = LogName(logs_.back());
+  ASSIGN_OR_RETURN(auto file, files_.NewSequentialFile(Path(at.log)));
+  LevelDbLogReader reader(std::move(file));
+  while (true) {
+    ASSIGN_OR_RETURN(const Event event, reader.Next());
+    if (event != Event::kRecord) return std::optional<Break>();
+    ASSIGN_OR_RETURN(const BatchMark mark, MarkOf(reader.record()));
+    if (mark.sequence <= *keep) continue;
+    at.offset = reader.offset();
+    at.reason = absl::StrCat("commits that the write log lacks sequence=",
+                             mark.sequence, " write_log_sequence=", *keep);
+    return std::optional<Break>(std::move(at));
+  }
+}
+
+absl::StatusOr<BatchMark> OpenCheck::MarkOf(std::string_view record) const {
+  std::string_view value;
+  RETURN_IF_ERROR(DecodeLevelDbBatch(record, [&](std::string_view key,
+                                                 std::string_view put_value) {
+                    if (key == options_.mark_key) value = put_value;
+                  }).status());
+  if (value.empty()) return BatchMark();
+  return ParseMark(value);
+}
+
 absl::StatusOr<uint64_t> OpenCheck::LastIntactSequence() const {
   if (last_mark_.has_value()) return last_mark_->sequence;
+  return SequenceInTables();
+}
+
+absl::StatusOr<uint64_t> OpenCheck::SequenceInTables() const {
   ASSIGN_OR_RETURN(
       const std::optional<std::string> value,
       NewestValueInTables(files_, directory_, manifest_, options_.mark_key));
@@ -286,9 +348,9 @@ absl::Status OpenCheck::Cut(const Break& at, StoreOpenReport* report) {
   RETURN_IF_ERROR(files_.Truncate(log, at.offset));
   RETURN_IF_ERROR(SyncLog(logs_.back()));
   report->log_bytes_cut = size - at.offset;
-  report->log_cut =
-      absl::StrCat("a torn log was cut: file=", at.log, " offset=", at.offset,
-                   " reason=", at.reason, " kept=", kept);
+  report->log_cut = absl::StrCat("the end of a log was cut: file=", at.log,
+                                 " offset=", at.offset, " reason=", at.reason,
+                                 " kept=", kept);
   return absl::OkStatus();
 }
 

@@ -139,7 +139,7 @@ class LevelDbStore final : public Store {
                std::unique_ptr<FileLock> lock)
       : options_(options),
         lock_(std::move(lock)),
-        env_(options.file_system),
+        env_(options.file_system, options.before_sync),
         cache_(leveldb::NewLRUCache(options.block_cache_bytes)),
         filter_(leveldb::NewBloomFilterPolicy(kBloomBitsPerKey)) {}
 

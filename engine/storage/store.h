@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -141,9 +142,30 @@ struct LevelDbStoreOptions {
   struct BatchMark {
     uint64_t sequence = 0;
     uint64_t synced_sequence = 0;
+    // Up to which sequence the engine's write log was synced by then; absent
+    // if there was none.
+    std::optional<uint64_t> recorded = std::nullopt;
   };
   std::string mark_key;  // The key whose value carries the mark.
   std::function<absl::StatusOr<BatchMark>(std::string_view value)> parse_mark;
+
+  // Called before each sync of the store's own log, and so before anything
+  // that the store holds is made durable; its error is that of the sync. From
+  // any thread, with locks of the store held: it must not call the store.
+  std::function<absl::Status()> before_sync = nullptr;
+
+  // What the open check found in an existing store, by the marks.
+  struct Found {
+    uint64_t newest = 0;  // Of the last intact batch.
+    // What a write log must have: it was certainly synced here, or a mark says
+    // that it was synced there, or that there was no write log.
+    uint64_t recorded = 0;
+  };
+  // Called by the open check when all else is well and nothing is changed yet.
+  // Batches above the sequence that is returned are cut; those up to
+  // `recorded` must not be among them. An error is that of opening.
+  std::function<absl::StatusOr<std::optional<uint64_t>>(const Found&)>
+      keep_up_to = nullptr;
 };
 
 // Opens the LevelDB in `directory` under the fixed rules of docs/design.md.

@@ -20,12 +20,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "dovetail/backup.h"
 #include "dovetail/change_feed.h"
 #include "dovetail/checkpoint.h"
 #include "dovetail/environment.h"
@@ -35,6 +37,7 @@
 #include "dovetail/limits.h"
 #include "dovetail/observer.h"
 #include "dovetail/read.h"
+#include "dovetail/recording.h"
 #include "dovetail/schema.h"
 #include "dovetail/stats.h"
 #include "dovetail/verify.h"
@@ -73,6 +76,15 @@ struct Options {
   // Open table files at most; the rest of the process's limit stays free.
   int open_files_max = 1000;
 
+  // Refuse writes with ResourceExhausted, before anything is written, while
+  // the disk has less room than this: a disk that fills up in the middle of a
+  // write leaves its outcome unknown and the engine read-only. Should cover
+  // two write buffers. 0: go on to the end.
+  uint64_t disk_free_min_bytes = 64 << 20;
+  // Keep a file of this size in the database's directory, to be given up by an
+  // Open that finds the disk full: for a disk that others fill too. 0: none.
+  uint64_t disk_reserve_bytes = 0;
+
   Limits limits = {};
 
   // Build indexes that are being built, and empty the spaces of those that
@@ -83,6 +95,12 @@ struct Options {
   // Add the indexes that the schema declares and the database lacks, to be
   // built while it is in use. Off: such a schema is refused.
   bool add_indexes = false;
+
+  // Record every commit; see recording.h. A database that records does so
+  // whether this is given or not; what is given becomes its setup, but for
+  // the directory, which must be the same. Not for engines in memory, and
+  // passed over by read-only ones.
+  std::optional<WriteLogOptions> write_log = std::nullopt;
 
   // Called by priority; see observer.h. Owned by the engine.
   std::vector<std::shared_ptr<Observer>> observers = {};
@@ -130,6 +148,10 @@ struct OpenReport {
   // store's log and kept in the database's lost/ directory.
   uint64_t log_bytes_cut = 0;
   std::string log_cut;  // In words; empty if nothing was cut.
+  // The disk was full, and Options::disk_reserve_bytes made the room to open.
+  bool reserve_spent = false;
+  // What was cut from the write log: it was torn, or never committed.
+  std::vector<WriteLogCut> write_log_cuts;
 };
 
 // Thread-safe. Open at most once per directory, by one process at a time.
@@ -143,6 +165,8 @@ class Engine {
   //                       database open (it names the process)
   //   NotFound            no database there, and create_if_missing is off
   //   DataLoss            what was acknowledged as durable is damaged
+  //   FailedPrecondition  the write log lacks commits that the store has; see
+  //                       WriteLogOptions::start_over
   static absl::StatusOr<std::unique_ptr<Engine>> Open(std::string path,
                                                       const Schema& schema,
                                                       Options options = {});
@@ -170,7 +194,8 @@ class Engine {
   //   NotFound            a patch of a row that does not exist
   //   FailedPrecondition  a precondition, an ambiguous target, a closed or
   //                       read-only engine
-  //   ResourceExhausted   the request is over a limit
+  //   ResourceExhausted   the request is over a limit; or the disk is nearly
+  //                       full
   //   Unavailable         the store is behind on compaction; retry
   //   the observer's own code for a veto
   absl::StatusOr<Commit> Write(const WriteOptions& options, WriteBatch batch);
@@ -240,6 +265,15 @@ class Engine {
   // Forgets its place. NotFound if it has none.
   absl::Status DropFeedConsumer(std::string_view consumer);
 
+  // Records every commit in a write log, from the next one on, and goes on
+  // across restarts; see recording.h. If it does so already, takes over file
+  // size and retention. FailedPrecondition if the directory holds a log that
+  // does not end with this database's newest commit, and start_over is off; or
+  // if the database records into another directory; or in a read-only engine.
+  absl::Status EnableWriteLog(const WriteLogOptions& options);
+  // Ends that; the files stay. NotFound if it is off.
+  absl::Status DisableWriteLog();
+
   // Makes `directory` a database of its own with the commits up to now, synced
   // or not, durable when this returns. Any process may open it then, also on
   // another machine. Writers wait only while file sizes are taken down, not
@@ -256,6 +290,16 @@ class Engine {
   //   Unimplemented       the engine is in memory
   absl::StatusOr<CheckpointReport> Checkpoint(const std::string& directory,
                                               const CheckpointOptions& options);
+
+  // Brings the backup in `directory` up to now, or makes it; its parent must
+  // exist. What is in it is durable, here and there: the call syncs. Copies
+  // what the write log has gained since the last time; without a write log,
+  // or where it does not reach back to a checkpoint of the backup, makes a
+  // checkpoint. Writers wait as for that, at most. See backup.h.
+  //   FailedPrecondition  `directory` holds something else, or the backup of
+  //                       another database; or as for Checkpoint
+  absl::StatusOr<BackupReport> Backup(const std::string& directory,
+                                      const BackupOptions& options);
 
   // Every key of a table's rows (index empty) or of an index, in whatever state
   // it is, with its value, as they lie on disk; from the first key that is at
@@ -277,8 +321,11 @@ class Engine {
 
  private:
   friend class AsyncEngine;
+  friend class Replayer;
   class Impl;
   std::shared_ptr<internal::AsyncCore> NewAsyncCore(AsyncOptions options);
+  // FailedPrecondition as in every call: closed, or inside a hook.
+  absl::StatusOr<Committer*> UsableCommitter();
   explicit Engine(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,17 @@ struct KeyFilterStats {
   bool complete = false;
 };
 
+// Of the log that the engine records into; see recording.h.
+struct WriteLogStats {
+  std::string directory;
+  uint64_t files = 0;
+  uint64_t bytes = 0;
+  SequenceNumber first_sequence{};  // 0: the log is empty.
+  SequenceNumber last_sequence{};
+  // The first error of dropping files that retention does not keep; in words.
+  std::string retention_error;
+};
+
 struct ObserverStats {
   std::string name;
   uint64_t calls = 0;
@@ -66,6 +78,8 @@ struct Stats {
   uint64_t requests_failed = 0;
   uint64_t groups = 0;  // Store commits they were grouped into.
   uint64_t syncs = 0;
+  // Changes that came too late, of tables that declare a change order.
+  uint64_t late_ignored = 0;
   uint64_t long_keys = 0;  // Over Limits::key_bytes_warn.
   // Snapshots that callers hold. What their states hold cannot be given back.
   uint64_t snapshots = 0;
@@ -75,7 +89,8 @@ struct Stats {
   std::vector<ObserverStats> observers;
   KeyFilterStats key_filters;
   StoreStats levels;
-  std::string store;  // Its own report, for people.
+  std::optional<WriteLogStats> write_log;  // Absent: nothing is recorded.
+  std::string store;                       // Its own report, for people.
 };
 
 }  // namespace dovetail

@@ -58,6 +58,11 @@ struct WriteLogWriterOptions {
   // Absent: only a torn tail is cut.
   std::optional<SequenceNumber> cut_above = std::nullopt;
 
+  // The highest sequence that is known to have been synced. Damage above it
+  // ends the log, as a torn tail does, whatever stands behind it. Absent:
+  // damage with something whole behind it is DataLoss.
+  std::optional<SequenceNumber> synced = std::nullopt;
+
   // Must outlive the writer. Null: the machine's own.
   Clock* clock = nullptr;
   RandomSource* random = nullptr;
@@ -82,6 +87,8 @@ struct WriteLogRetention {
   std::optional<uint64_t> bytes_max = std::nullopt;
   // Drop files all of whose records were written longer ago than this.
   std::optional<int64_t> age_max_us = std::nullopt;
+  // Whatever those say, keep this record and all behind it.
+  std::optional<SequenceNumber> keep_from = std::nullopt;
 };
 
 struct WriteLogDropped {
@@ -89,7 +96,9 @@ struct WriteLogDropped {
   uint64_t bytes = 0;
 };
 
-// Appends to a log. Thread-compatible.
+// Appends to a log. Thread-safe, so that one thread may sync while another
+// appends: an Append waits for a Sync only where it begins a file, and a Sync
+// for nothing but another one.
 //
 // The first error of a write, a sync or the creation of a file is kept: the
 // call returns it, and every later Append, Flush and Sync returns
@@ -103,8 +112,9 @@ class WriteLogWriter {
   // does. What is cut is first copied below lost/, then gone for good.
   //   FailedPrecondition  another writer has the log open; or a file is of an
   //                       unknown format version
-  //   DataLoss            the newest file is damaged at or below `cut_above`,
-  //                       with something whole behind it; nothing is changed
+  //   DataLoss            the newest file is damaged at or below `cut_above`
+  //                       and `synced`, with something whole behind it;
+  //                       nothing is changed
   //   ResourceExhausted   the schema is too large
   static absl::StatusOr<std::unique_ptr<WriteLogWriter>> Open(
       FileSystem* file_system, std::string directory,
@@ -131,7 +141,8 @@ class WriteLogWriter {
   // Hands what was appended to the operating system: it survives the death of
   // the process, and readers see it.
   absl::Status Flush();
-  // Flushes, and returns once all of the log is on stable storage.
+  // Flushes, and returns once all that was appended before the call is on
+  // stable storage. Costs nothing if it is already.
   absl::Status Sync();
   // Syncs and releases the log; every later call is FailedPrecondition.
   absl::Status Close();
@@ -152,6 +163,8 @@ class WriteLogWriter {
   SequenceNumber last_sequence() const;
   // The first sequence of the oldest file; 0 in an empty log.
   SequenceNumber first_sequence() const;
+  // Of the newest file; 0 in an empty log.
+  SequenceNumber newest_file() const;
   uint64_t file_count() const;
   // Of all files, with what was appended and not yet flushed.
   uint64_t bytes() const;
@@ -243,6 +256,9 @@ class WriteLogReader {
   // The head of the file of the last record. Without a schema where
   // skip_damaged passed over it. Valid until the next call of Next.
   const v1::WriteLogFileHeader& header() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+
+  // CRC-32C of the bytes of the last record; 0 before the first.
+  uint32_t record_crc() const;
 
   const WriteLogReadReport& report() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 

@@ -3,7 +3,7 @@
 // A process that writes with four threads is killed at random moments, again
 // and again, on one and the same database.
 //
-//   core_kill [--rounds N] [--seed N]
+//   core_kill [--rounds N] [--seed N] [--record]
 //
 // The writer reports on a board in shared memory each request before it is
 // sent and after it is acknowledged. After each kill the database is opened
@@ -13,6 +13,8 @@
 //             holes: what survived is the first S requests of the commit order
 //   durable   every acknowledged request is among them, under its sequence
 //   exact     all tables equal the model that those S requests make
+//   recorded  with --record, the write log ends with request S, and what it
+//             holds, applied to an empty map, is all rows
 // Death of the process loses nothing that was acknowledged, synced or not.
 
 #include <fcntl.h>
@@ -32,6 +34,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -51,8 +54,10 @@ namespace {
 
 constexpr int64_t kHangMicros = 120'000'000;  // The writer does nothing.
 
-Options KillOptions() {
+Options KillOptions(bool record) {
   Options options;
+  // Small files, so that kills hit their beginnings and ends.
+  if (record) options.write_log = WriteLogOptions{.file_bytes_max = 50'000};
   options.write_buffer_bytes = 64 << 10;  // Flushes and compacts all the time.
   return options;
 }
@@ -75,13 +80,13 @@ KillBoard* MapBoard(const std::string& path, bool create) {
 
 class Victim {
  public:
-  Victim(KillBoard* board, uint64_t seed, uint32_t round)
-      : board_(*board), seed_(seed), round_(round) {}
+  Victim(KillBoard* board, uint64_t seed, uint32_t round, bool record)
+      : board_(*board), seed_(seed), round_(round), record_(record) {}
 
   // Returns only if something failed.
   int Run(const std::string& directory) {
     absl::StatusOr<std::unique_ptr<Engine>> engine =
-        Engine::Open(directory, KillSchema(), KillOptions());
+        Engine::Open(directory, KillSchema(), KillOptions(record_));
     if (!engine.ok()) return Fail(engine.status());
     board_.opened.store(1);
     std::vector<std::thread> threads;
@@ -124,6 +129,7 @@ class Victim {
   KillBoard& board_;
   const uint64_t seed_;
   const uint32_t round_;
+  const bool record_;
 };
 
 int VictimMain(char** argv) {
@@ -135,15 +141,20 @@ int VictimMain(char** argv) {
       !absl::SimpleAtoi(argv[5], &round)) {
     return 2;
   }
-  return Victim(board, seed, round).Run(argv[3]);
+  const bool record = std::string_view(argv[6]) == "record";
+  return Victim(board, seed, round, record).Run(argv[3]);
 }
 
 // ---- The process that kills and checks.
 
 class Killer {
  public:
-  Killer(uint64_t seed, Checks* checks)
-      : seed_(seed), checks_(*checks), random_(seed), model_(NewKillModel()) {}
+  Killer(uint64_t seed, bool record, Checks* checks)
+      : seed_(seed),
+        record_(record),
+        checks_(*checks),
+        random_(seed),
+        model_(NewKillModel()) {}
 
   absl::Status Run(uint32_t rounds);
 
@@ -155,9 +166,11 @@ class Killer {
                               const std::map<uint64_t, RequestId>& survivors,
                               uint64_t last);
   absl::Status CheckTable(const ScanRequest& request);
+  absl::Status CheckLog(uint64_t last);
   absl::StatusOr<std::vector<Row>> ReadAll(ScanRequest request);
 
   const uint64_t seed_;
+  const bool record_;
   Checks& checks_;
   std::mt19937_64 random_;
   TempDir dir_;
@@ -172,20 +185,25 @@ class Killer {
   uint64_t in_flight_survived_ = 0;
   uint64_t killed_in_open_ = 0;
   uint64_t logs_cut_ = 0;
+
+  // By table and row key: what the log has made of nothing so far.
+  std::map<std::pair<std::string, std::string>, std::string> logged_;
+  uint64_t logged_sequence_ = 0;
+  uint64_t write_logs_cut_ = 0;
 };
 
 absl::Status Killer::Run(uint32_t rounds) {
   for (uint32_t round = 1; round <= rounds; ++round) {
     RETURN_IF_ERROR(RunRound(round));
     if (checks_.failed() > 0) {
-      std::printf("core-kill: round %u of seed %llu failed\n", round,
+      std::printf("round %u of seed %llu failed\n", round,
                   static_cast<unsigned long long>(seed_));
       return absl::OkStatus();
     }
   }
   // The log as a whole: every request of every round is still there once.
-  ASSIGN_OR_RETURN(engine_,
-                   Engine::Open(dir_.Sub("db"), KillSchema(), KillOptions()));
+  ASSIGN_OR_RETURN(engine_, Engine::Open(dir_.Sub("db"), KillSchema(),
+                                         KillOptions(record_)));
   RETURN_IF_ERROR(CheckTable({.table = "log"}));
   RETURN_IF_ERROR(engine_->Close());
   const auto print = [](const char* what, uint64_t count) {
@@ -199,6 +217,7 @@ absl::Status Killer::Run(uint32_t rounds) {
   print("  of them survived", in_flight_survived_);
   print("requests in the database", sequence_);
   print("torn log ends cut", logs_cut_);
+  if (record_) print("write log ends cut", write_logs_cut_);
   return absl::OkStatus();
 }
 
@@ -206,9 +225,13 @@ absl::Status Killer::RunRound(uint32_t round) {
   const std::string board_path = dir_.Sub(absl::StrCat("board", round));
   board_ = MapBoard(board_path, /*create=*/true);
   if (board_ == nullptr) return absl::InternalError("cannot map the board");
-  std::string args[] = {"core_kill",         "--victim",
-                        board_path,          dir_.Sub("db"),
-                        absl::StrCat(seed_), absl::StrCat(round)};
+  std::string args[] = {"core_kill",
+                        "--victim",
+                        board_path,
+                        dir_.Sub("db"),
+                        absl::StrCat(seed_),
+                        absl::StrCat(round),
+                        record_ ? "record" : "plain"};
   std::vector<char*> argv;
   for (std::string& arg : args) argv.push_back(arg.data());
   argv.push_back(nullptr);
@@ -262,10 +285,11 @@ absl::Status Killer::KillAtRandom(pid_t victim) {
 }
 
 absl::Status Killer::CheckDatabase(uint32_t round) {
-  ASSIGN_OR_RETURN(engine_,
-                   Engine::Open(dir_.Sub("db"), KillSchema(), KillOptions()));
+  ASSIGN_OR_RETURN(engine_, Engine::Open(dir_.Sub("db"), KillSchema(),
+                                         KillOptions(record_)));
   const OpenReport& report = engine_->open_report();
   logs_cut_ += report.log_bytes_cut > 0;
+  write_logs_cut_ += !report.write_log_cuts.empty();
   killed_in_open_ += board_->opened.load() == 0;
   const auto last = static_cast<uint64_t>(report.sequence);
 
@@ -293,6 +317,7 @@ absl::Status Killer::CheckDatabase(uint32_t round) {
                 model_.EntryCount("log") + model_.EntryCount("orders") +
                     model_.EntryCount("assets"),
                 "entries");
+  if (record_) RETURN_IF_ERROR(CheckLog(last));
   RETURN_IF_ERROR(CheckTable({.table = "assets"}));
   RETURN_IF_ERROR(CheckTable({.table = "assets", .index = "by_rank"}));
   for (const std::string& seller : KillSellers()) {
@@ -364,6 +389,50 @@ absl::Status Killer::CheckTable(const ScanRequest& request) {
   return absl::OkStatus();
 }
 
+// The log goes on where it was; a dying process takes nothing out of it.
+absl::Status Killer::CheckLog(uint64_t last) {
+  WriteLogReaderOptions options;
+  options.from_sequence = SequenceNumber{logged_sequence_ + 1};
+  absl::StatusOr<std::unique_ptr<WriteLogReader>> reader = WriteLogReader::Open(
+      FileSystem::Posix(), dir_.Sub("db") + "/write-log", options);
+  if (last == 0 && absl::IsNotFound(reader.status())) return absl::OkStatus();
+  RETURN_IF_ERROR(reader.status());
+  v1::WriteLogRecord record;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, (*reader)->Next(&record));
+    if (!more) break;
+    logged_sequence_ = record.sequence();
+    for (const v1::RowEffect& effect : record.effects()) {
+      if (!effect.old_key().empty()) {
+        logged_.erase({effect.table(), effect.old_key()});
+      }
+      if (effect.has_record()) {
+        logged_[{effect.table(), effect.new_key()}] = effect.record();
+      } else {
+        logged_.erase({effect.table(), effect.new_key()});
+      }
+    }
+  }
+  checks_.Equal(logged_sequence_, last, "the log's last sequence");
+  uint64_t rows = 0;
+  for (const char* table : {"log", "orders", "assets"}) {
+    RETURN_IF_ERROR(
+        engine_
+            ->ForEach({}, {.table = table, .limit = UINT64_MAX},
+                      [&](const RowView& row) {
+                        ++rows;
+                        const auto found =
+                            logged_.find({table, std::string(row.key)});
+                        return checks_.That(found != logged_.end() &&
+                                                found->second == row.record,
+                                            "a row is as in the log");
+                      })
+            .status());
+  }
+  checks_.Equal(logged_.size(), rows, "rows in the log");
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<Row>> Killer::ReadAll(ScanRequest request) {
   std::vector<Row> rows;
   request.limit = 1000;
@@ -376,11 +445,14 @@ absl::StatusOr<std::vector<Row>> Killer::ReadAll(ScanRequest request) {
 }
 
 int Main(int argc, char** argv) {
-  if (argc == 6 && std::string_view(argv[1]) == "--victim") {
+  if (argc == 7 && std::string_view(argv[1]) == "--victim") {
     return VictimMain(argv);
   }
   uint64_t seed = std::random_device()();
   uint32_t rounds = 200;
+  const bool record =
+      argc > 1 && std::string_view(argv[argc - 1]) == "--record";
+  if (record) --argc;
   bool ok = argc % 2 == 1;
   for (int i = 1; ok && i < argc; i += 2) {
     const std::string_view flag = argv[i];
@@ -388,14 +460,16 @@ int Main(int argc, char** argv) {
          (flag == "--seed" && absl::SimpleAtoi(argv[i + 1], &seed));
   }
   if (!ok) {
-    std::fprintf(stderr, "usage: core_kill [--rounds N] [--seed N]\n");
+    std::fprintf(stderr,
+                 "usage: core_kill [--rounds N] [--seed N] [--record]\n");
     return 2;
   }
-  std::printf("core-kill: seed=%llu rounds=%u\n",
+  const std::string name = record ? "log-record-kill" : "core-kill";
+  std::printf("%s: seed=%llu rounds=%u\n", name.c_str(),
               static_cast<unsigned long long>(seed), rounds);
   std::fflush(stdout);
-  Checks checks("core-kill");
-  checks.Ok(Killer(seed, &checks).Run(rounds), "run");
+  Checks checks(name);
+  checks.Ok(Killer(seed, record, &checks).Run(rounds), "run");
   return checks.Finish();
 }
 

@@ -140,8 +140,7 @@ TEST_F(InspectTest, AnErrorSaysWhichMutationItIsOf) {
 
 TEST_F(InspectTest, ADatabaseInUseNamesTheProcess) {
   engine();
-  const absl::Status status =
-      Engine::Open(dir_.Sub("db"), schema_).status();
+  const absl::Status status = Engine::Open(dir_.Sub("db"), schema_).status();
   EXPECT_THAT(status, StatusIs(StatusCode::kFailedPrecondition, "held"));
   EXPECT_EQ(InUseByProcess(status), getpid());
   EXPECT_EQ(InUseByProcess(absl::FailedPreconditionError("the lock is held")),

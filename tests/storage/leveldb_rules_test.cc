@@ -223,6 +223,43 @@ TEST_F(LevelDbRulesTest, AFailedRenameOfCurrentThatHappenedLosesNothing) {
   EXPECT_TRUE(happened);
 }
 
+TEST_F(LevelDbRulesTest, ATablesNameIsDurableBeforeTheManifestNamesIt) {
+  auto store = Open();
+  for (uint64_t n = 1; n <= 200; ++n) {
+    ASSERT_THAT(PutMarked(*store, n, 0, /*sync=*/false, 1000), IsOk());
+  }
+  files_.TakeHistory();
+  store->CompactAll();
+  const std::vector<std::string> calls = files_.TakeHistory();
+  const size_t table = Find(calls, "sync ", ".ldb");
+  ASSERT_LT(table, calls.size());
+  const size_t named = Find(calls, "sync-directory", "db", table);
+  ASSERT_LT(named, calls.size());
+  EXPECT_LT(named, Find(calls, "append MANIFEST", "", table));
+}
+
+TEST_F(LevelDbRulesTest, WhatMustNotBeBehindIsSyncedBeforeEachSyncOfALog) {
+  int called = 0;
+  absl::Status status;
+  options_.before_sync = [&] {
+    ++called;
+    return status;
+  };
+  auto store = Open();
+  ASSERT_THAT(PutMarked(*store, 1, 0, /*sync=*/false, 1000), IsOk());
+  EXPECT_EQ(called, 0);
+  ASSERT_THAT(PutMarked(*store, 2, 0, /*sync=*/true, 1000), IsOk());
+  EXPECT_EQ(called, 1);
+  store->CompactAll();  // Begins a new log.
+  EXPECT_GE(called, 2);
+  files_.TakeHistory();
+  status = absl::InternalError("the other log failed");
+  EXPECT_THAT(PutMarked(*store, 3, 0, /*sync=*/true, 1000),
+              StatusIs(absl::StatusCode::kInternal, "the other log failed"));
+  const std::vector<std::string> calls = files_.TakeHistory();
+  EXPECT_EQ(Find(calls, "sync ", ".log"), calls.size());
+}
+
 TEST_F(LevelDbRulesTest, ShortReadsLoseNothing) {
   auto store = Open();
   for (uint64_t n = 1; n <= 100; ++n) {

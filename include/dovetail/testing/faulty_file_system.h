@@ -13,7 +13,7 @@
 // 000003.log". Verbs: open-read, read, open-random, pread, create,
 // open-append, append, flush, sync, close, exists, list, size, delete,
 // create-directory, delete-directory, rename, link, truncate, sync-directory,
-// lock.
+// free-bytes, lock.
 //
 // Syncs are counted on and not passed on to the disk, since a test that
 // outlives the machine is not needed, and a slow one neither. Directories are
@@ -87,7 +87,7 @@ class FaultyFileSystem final : public FileSystem {
 
   // Appends may take so many bytes more; one that does not fit writes what
   // does, and returns ResourceExhausted. Deleted and truncated bytes are free
-  // again. Absent: no limit.
+  // again, and FreeBytes tells of it. Absent: no limit.
   void SetFreeBytes(std::optional<uint64_t> bytes);
   // Front-to-back reads return at most this many bytes. 0: no limit.
   void SetReadBytesMax(size_t bytes);
@@ -140,6 +140,7 @@ class FaultyFileSystem final : public FileSystem {
                         const std::string& to) override;
   absl::Status Truncate(const std::string& path, uint64_t size) override;
   absl::Status SyncDirectory(const std::string& directory) override;
+  absl::StatusOr<uint64_t> FreeBytes(const std::string& directory) override;
   absl::StatusOr<std::unique_ptr<FileLock>> Lock(
       const std::string& path) override;
 
