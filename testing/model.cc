@@ -2,12 +2,13 @@
 //
 // The writes of the model.
 
+#include "dovetail/testing/model.h"
+
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/status_macros.h"
-#include "tests/support/model.h"
 
 namespace dovetail::test {
 namespace {
@@ -27,9 +28,33 @@ Tuple Prefix(const Tuple& tuple, size_t count) {
 
 }  // namespace
 
-void Model::AddTable(const v1::TableSchema& schema, const Message& prototype) {
+absl::StatusOr<Model> Model::Of(const Schema& schema) {
+  Model model;
+  for (const v1::TableSchema& table : schema.proto().tables()) {
+    const Descriptor* type = google::protobuf::DescriptorPool::generated_pool()
+                                 ->FindMessageTypeByName(table.record_type());
+    const Message* prototype =
+        type == nullptr ? nullptr
+                        : google::protobuf::MessageFactory::generated_factory()
+                              ->GetPrototype(type);
+    if (prototype == nullptr) {
+      return absl::NotFoundError(absl::StrCat(
+          "no message of this program: record_type=", table.record_type()));
+    }
+    RETURN_IF_ERROR(model.AddTable(table, *prototype));
+  }
+  return model;
+}
+
+absl::Status Model::AddTable(const v1::TableSchema& schema,
+                             const Message& prototype) {
+  if (schema.row_key().encoding() == v1::RowKeyLayout::TEXT) {
+    return absl::UnimplementedError(absl::StrCat(
+        "the model knows no TEXT row keys: table=", schema.name()));
+  }
   const Descriptor* type = prototype.GetDescriptor();
-  std::vector<ModelColumn> columns = ReadLayout(schema.row_key().parts(), type);
+  ASSIGN_OR_RETURN(const std::vector<ModelColumn> columns,
+                   ReadLayout(schema.row_key().parts(), type));
   TableState table{&prototype,
                    columns,
                    std::map<Tuple, ModelRow, TupleLess>(TupleLess(columns)),
@@ -39,7 +64,8 @@ void Model::AddTable(const v1::TableSchema& schema, const Message& prototype) {
     if (declared.name() == schema.identity()) {
       table.identity = static_cast<int>(table.indexes.size());
     }
-    std::vector<ModelColumn> all = ReadLayout(declared.parts(), type);
+    ASSIGN_OR_RETURN(std::vector<ModelColumn> all,
+                     ReadLayout(declared.parts(), type));
     const size_t own = all.size();
     for (const ModelColumn& column : columns) {
       const bool has = std::any_of(
@@ -52,6 +78,7 @@ void Model::AddTable(const v1::TableSchema& schema, const Message& prototype) {
               all, std::map<Tuple, Tuple, TupleLess>(TupleLess(all))});
   }
   tables_.emplace(schema.name(), std::move(table));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<uint64_t>> Model::Apply(const WriteBatch& batch,
@@ -122,7 +149,7 @@ absl::StatusOr<uint64_t> Model::ApplyPut(const Mutation& m, TableState& table,
 absl::StatusOr<uint64_t> Model::ApplyToTargets(const Mutation& m,
                                                TableState& table,
                                                Request* request) {
-  const Keys keys = Resolve(table, m.target);
+  ASSIGN_OR_RETURN(const Keys keys, Resolve(table, m.target));
   const bool one = m.target.match() == RowRef::Match::kOne;
   if (one && keys.size() > 1) {
     return absl::FailedPreconditionError("the target is ambiguous");
@@ -152,8 +179,9 @@ absl::Status Model::PatchRow(const Mutation& m, TableState& table,
       ParseRecord(*table.prototype, m.record);
   if (values == nullptr) return absl::InvalidArgumentError("not a record");
   for (const std::string& path : m.fields) {
-    CopyField(ResolvePath(table.prototype->GetDescriptor(), path), *values,
-              message.get());
+    ASSIGN_OR_RETURN(const FieldPath field,
+                     ResolvePath(table.prototype->GetDescriptor(), path));
+    CopyField(field, *values, message.get());
   }
   const std::string record = message->SerializeAsString();
   const Tuple moved = ReadColumns(*message, table.columns);
@@ -183,8 +211,9 @@ absl::Status Model::CheckConditions(const Mutation& m, const TableState& table,
         break;
       case Precondition::Kind::kFieldEquals: {
         if (row == nullptr) break;
-        const auto path =
-            ResolvePath(table.prototype->GetDescriptor(), condition.path);
+        ASSIGN_OR_RETURN(
+            const FieldPath path,
+            ResolvePath(table.prototype->GetDescriptor(), condition.path));
         const Value value =
             FieldOf(*ParseRecord(*table.prototype, row->record), path);
         holds = value == Normalize(condition.value, path.back());
@@ -232,16 +261,34 @@ std::optional<Tuple> Model::IdentityOwner(const TableState& table,
   return entry->second;
 }
 
-Model::Keys Model::Resolve(const TableState& table, const RowRef& target) {
+absl::StatusOr<Tuple> Model::ReadValues(
+    const Tuple& values, const std::vector<ModelColumn>& columns) {
+  if (values.size() > columns.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("too many values for the columns: values=", values.size(),
+                     " columns=", columns.size()));
+  }
+  return NormalizeAll(values, columns);
+}
+
+absl::StatusOr<Model::Keys> Model::Resolve(const TableState& table,
+                                           const RowRef& target) {
   Keys keys;
+  if (!target.encoded_key().empty()) {
+    return absl::UnimplementedError("the model knows no encoded keys");
+  }
   if (target.index().empty()) {
-    const Tuple key = NormalizeAll(target.values(), table.columns);
-    if (table.rows.contains(key)) keys.push_back(key);
+    ASSIGN_OR_RETURN(Tuple key, ReadValues(target.values(), table.columns));
+    if (table.rows.contains(key)) keys.push_back(std::move(key));
     return keys;
   }
   const Index* index = FindIndex(table, target.index());
-  DOVETAIL_CHECK(index != nullptr);
-  const Tuple values = NormalizeAll(target.values(), index->columns);
+  if (index == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("no such index: index=", target.index()));
+  }
+  ASSIGN_OR_RETURN(const Tuple values,
+                   ReadValues(target.values(), index->columns));
   const TupleLess less(index->columns);
   for (auto entry = index->entries.lower_bound(values);
        entry != index->entries.end() && less.Compare(entry->first, values) == 0;
@@ -296,7 +343,9 @@ Model::TableState* Model::Find(std::string_view table) {
 }
 
 const Model::TableState* Model::Find(std::string_view table) const {
-  return const_cast<Model*>(this)->Find(table);
+  const TableState* found = const_cast<Model*>(this)->Find(table);
+  DOVETAIL_CHECK(found != nullptr);
+  return found;
 }
 
 const Model::Index* Model::FindIndex(const TableState& table,

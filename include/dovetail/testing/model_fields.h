@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "dovetail/v1/schema.pb.h"
 #include "dovetail/value.h"
 #include "google/protobuf/descriptor.h"
@@ -41,10 +42,10 @@ class TupleLess {
   std::vector<std::pair<bool, bool>> orders_;  // descending, nulls_last
 };
 
-// The fields from the record down to the one that `path` names. REQUIRES:
-// there is one.
-FieldPath ResolvePath(const google::protobuf::Descriptor* type,
-                      const std::string& path);
+// The fields from the record down to the one that `path` names.
+// InvalidArgument if there is none.
+absl::StatusOr<FieldPath> ResolvePath(const google::protobuf::Descriptor* type,
+                                      const std::string& path);
 
 // Null if the field, or a message on its path, is absent.
 Value FieldOf(const google::protobuf::Message& record, const FieldPath& path);
@@ -65,8 +66,9 @@ Tuple ReadColumns(const google::protobuf::Message& record,
 std::unique_ptr<google::protobuf::Message> ParseRecord(
     const google::protobuf::Message& prototype, std::string_view record);
 
-// The plain fields of a layout, each once.
-std::vector<ModelColumn> ReadLayout(
+// The fields of a layout that order it, each once. InvalidArgument if the
+// record lacks one, Unimplemented for a part that the model does not know.
+absl::StatusOr<std::vector<ModelColumn>> ReadLayout(
     const google::protobuf::RepeatedPtrField<v1::KeyPart>& parts,
     const google::protobuf::Descriptor* type);
 

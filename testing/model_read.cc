@@ -2,12 +2,13 @@
 //
 // The reads of the model.
 
+#include "dovetail/testing/model.h"
+
 #include <algorithm>
 #include <set>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "base/strings.h"
-#include "tests/support/model.h"
 
 namespace dovetail::test {
 
@@ -179,9 +180,9 @@ absl::Status Model::CheckScan(const ScanRequest& request,
     }
     if (is != should_be) {
       return absl::InternalError(absl::StrCat(
-          "wrong row position=", begin, " is=", Quote(is.begin()->first),
-          " version=", is.begin()->second,
-          " should be=", Quote(should_be.begin()->first),
+          "wrong row position=", begin, " is=",
+          absl::CHexEscape(is.begin()->first), " version=", is.begin()->second,
+          " should be=", absl::CHexEscape(should_be.begin()->first),
           " version=", should_be.begin()->second));
     }
     begin = end;

@@ -1,9 +1,14 @@
 // Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
 
-#include "tests/support/model_fields.h"
+#include "dovetail/testing/model_fields.h"
 
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/check.h"
+#include "base/status_macros.h"
+#include "google/protobuf/timestamp.pb.h"
 
 namespace dovetail::test {
 namespace {
@@ -31,11 +36,16 @@ int ThreeWay(const T& a, const T& b) {
 
 }  // namespace
 
-FieldPath ResolvePath(const Descriptor* type, const std::string& path) {
+absl::StatusOr<FieldPath> ResolvePath(const Descriptor* type,
+                                      const std::string& path) {
   FieldPath fields;
   for (const auto name : absl::StrSplit(path, '.')) {
-    const FieldDescriptor* field = type->FindFieldByName(std::string(name));
-    DOVETAIL_CHECK(field != nullptr);
+    const FieldDescriptor* field =
+        type == nullptr ? nullptr : type->FindFieldByName(std::string(name));
+    if (field == nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the record has no such field: field=", path));
+    }
     fields.push_back(field);
     type = field->message_type();
   }
@@ -69,8 +79,16 @@ Value FieldOf(const Message& record, const FieldPath& path) {
       return reflection->GetEnumValue(*holder, field);
     case FieldDescriptor::CPPTYPE_STRING:
       return reflection->GetString(*holder, field);
-    case FieldDescriptor::CPPTYPE_MESSAGE:
-      break;
+    case FieldDescriptor::CPPTYPE_MESSAGE: {
+      google::protobuf::Timestamp time;
+      if (field->message_type()->full_name() !=
+              time.GetDescriptor()->full_name() ||
+          !time.ParsePartialFromString(
+              reflection->GetMessage(*holder, field).SerializeAsString())) {
+        break;
+      }
+      return TimestampValue{time.seconds(), time.nanos()};
+    }
   }
   DOVETAIL_CHECK(false && "a message is no column");
   return Value();
@@ -139,18 +157,37 @@ std::unique_ptr<Message> ParseRecord(const Message& prototype,
   return parses ? std::move(message) : nullptr;
 }
 
-std::vector<ModelColumn> ReadLayout(
+absl::StatusOr<std::vector<ModelColumn>> ReadLayout(
     const google::protobuf::RepeatedPtrField<v1::KeyPart>& parts,
     const Descriptor* type) {
   std::vector<ModelColumn> columns;
   for (const v1::KeyPart& part : parts) {
-    if (part.transform_case() == v1::KeyPart::kHash) continue;
-    DOVETAIL_CHECK(part.transform_case() == v1::KeyPart::TRANSFORM_NOT_SET ||
-                   part.transform_case() == v1::KeyPart::kVarint);
-    DOVETAIL_CHECK(part.fields_size() == 1);
+    switch (part.transform_case()) {
+      case v1::KeyPart::kHash:
+      case v1::KeyPart::kBucket:
+      case v1::KeyPart::kSubBucket:
+      case v1::KeyPart::kSalt:
+        continue;  // Spreads keys.
+      case v1::KeyPart::TRANSFORM_NOT_SET:
+      case v1::KeyPart::kVarint:
+      case v1::KeyPart::kDecimal:
+      case v1::KeyPart::kTime32:
+      case v1::KeyPart::kEnumBytes:
+        break;  // Orders by value.
+      case v1::KeyPart::kReverse:
+        return absl::UnimplementedError(
+            absl::StrCat("the model knows no REVERSE: field=", part.fields(0)));
+    }
+    if (part.fields_size() != 1) {
+      return absl::InvalidArgumentError("a key part is not of one field");
+    }
     ModelColumn column;
     column.name = part.fields(0);
-    column.path = ResolvePath(type, column.name);
+    const bool is_there = std::any_of(
+        columns.begin(), columns.end(),
+        [&](const ModelColumn& c) { return c.name == column.name; });
+    if (is_there) continue;
+    ASSIGN_OR_RETURN(column.path, ResolvePath(type, column.name));
     column.descending = part.order() == v1::KeyPart::DESC;
     column.nulls_last = part.nulls() == v1::KeyPart::NULLS_DEFAULT
                             ? column.descending

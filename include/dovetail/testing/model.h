@@ -4,15 +4,21 @@
 // are std::maps from the values of the row key's columns to records, indexes
 // are std::maps beside them. Fields are read by Protobuf reflection, keys are
 // compared value by value. Nothing here is shared with the engine but the
-// types of the public interface.
+// types of the public interface, so whoever compares the two compares two
+// opinions.
 //
-//   Model model;
-//   model.AddTable(schema.proto().tables(0), v1::Order::default_instance());
-//   model.Apply(batch, sequence);
-//   model.Scan(request);
+//   auto model = Model::Of(schema);
+//   auto predicted = model->Apply(batch, sequence);
+//   auto commit = engine->Write({}, batch);
+//   // predicted and commit->rows_changed agree, or the codes of both errors.
+//   auto page = engine->Scan({}, request);
+//   absl::Status same = model->CheckScan(request, page->rows);
 //
-// It does not know limits, hashes (which only spread keys) or transforms
-// other than plain fields and varints.
+// It knows the parts of keys that order rows by a field's value: plain,
+// VARINT, DECIMAL, TIME32 and ENUM ones; and leaves out those that only spread
+// them: hashes, buckets, sub-buckets and salts. It does not know limits, values
+// that a transform refuses, REVERSE, TEXT row keys, observers (but see
+// SetPrePut) or mutations addressed by an encoded key.
 
 #pragma once
 
@@ -30,9 +36,9 @@
 #include "absl/status/statusor.h"
 #include "dovetail/read.h"
 #include "dovetail/schema.h"
+#include "dovetail/testing/model_fields.h"
 #include "dovetail/write_batch.h"
 #include "google/protobuf/message.h"
-#include "tests/support/model_fields.h"
 
 namespace dovetail::test {
 
@@ -42,7 +48,9 @@ struct ModelRow {
   uint64_t version = 0;
 };
 
-// Thread-compatible; a copy is a snapshot.
+// Thread-compatible; a copy is a snapshot. Pointers to rows are valid until
+// the next call that is not const. REQUIRES, of every read: tables and indexes
+// that there are, and values of their columns' kinds.
 class Model {
  public:
   // Stands for the pre hooks of an engine's observers: called for each put
@@ -52,13 +60,20 @@ class Model {
 
   Model() = default;
 
-  // `prototype` must outlive the model.
-  void AddTable(const v1::TableSchema& schema,
-                const google::protobuf::Message& prototype);
+  // Of all tables of a schema, whose records are messages of this program.
+  //   NotFound        a record type is none; see AddTable
+  //   Unimplemented   a key has a part that the model does not know
+  static absl::StatusOr<Model> Of(const Schema& schema);
+
+  // `prototype`, a message of the table's record type, must outlive the model.
+  // InvalidArgument if it lacks a field of a key; Unimplemented as above.
+  absl::Status AddTable(const v1::TableSchema& schema,
+                        const google::protobuf::Message& prototype);
   void SetPrePut(PrePut hook) { pre_put_ = std::move(hook); }
 
   // Applies all of `batch`, or nothing. Returns Commit::rows_changed, or an
-  // error of the code that Engine::Write is to return.
+  // error of the code that Engine::Write is to return. `sequence` becomes the
+  // version of the rows.
   absl::StatusOr<std::vector<uint64_t>> Apply(const WriteBatch& batch,
                                               uint64_t sequence);
 
@@ -126,6 +141,9 @@ class Model {
 
   TableState* Find(std::string_view table);
   const TableState* Find(std::string_view table) const;
+  // The values of a layout; InvalidArgument if they are not its columns'.
+  static absl::StatusOr<Tuple> ReadValues(
+      const Tuple& values, const std::vector<ModelColumn>& columns);
   static const Index* FindIndex(const TableState& table, std::string_view name);
 
   absl::StatusOr<uint64_t> ApplyMutation(const Mutation& m, Request* request);
@@ -145,7 +163,8 @@ class Model {
   static absl::Status CheckUnique(const Request& request);
   static std::optional<Tuple> IdentityOwner(const TableState& table,
                                             const Tuple& identity);
-  static Keys Resolve(const TableState& table, const RowRef& target);
+  static absl::StatusOr<Keys> Resolve(const TableState& table,
+                                      const RowRef& target);
 
   // Writes or, with nullopt, removes a row and its entries.
   static void SetRow(TableState& table, const Tuple& key,
