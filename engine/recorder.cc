@@ -11,7 +11,6 @@
 #include "engine/commit_record.h"
 #include "engine/write_log_check.h"
 #include "engine/write_log_directory.h"
-#include "engine/write_log_format.h"
 #include "engine/write_log_settings.h"
 
 namespace dovetail {
