@@ -20,6 +20,11 @@
 namespace dovetail::cli {
 namespace {
 
+std::string Counted(uint64_t count, std::string_view unit) {
+  return absl::StrCat(CountText(count), " ", ToAbsl(unit),
+                      count == 1 ? "" : "s");
+}
+
 absl::Status CheckOptions(const ReplayVerbOptions& options) {
   if (!options.rejects.empty() && options.on_error != "skip") {
     return UsageError("--rejects goes with --on-error skip");
@@ -137,8 +142,8 @@ class Replay {
     Note(console_,
          absl::StrCat(
              options_.dry_run ? "would replay " : "replayed ",
-             CountText(report_.applied), " requests with ",
-             CountText(report_.rows), " rows, rejected ",
+             Counted(report_.applied, "request"), " with ",
+             Counted(report_.rows, "row"), ", rejected ",
              CountText(report_.rejected), ", up to ", report_.position, ", in ",
              DurationText(report_.elapsed_us), " (",
              CountText(static_cast<uint64_t>(report_.rows_per_second())),
