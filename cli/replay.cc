@@ -24,6 +24,11 @@ bool IsStream(const ReplayVerbOptions& options) {
   return !options.changes.from.empty();
 }
 
+std::string Counted(uint64_t count, std::string_view unit) {
+  return absl::StrCat(CountText(count), " ", ToAbsl(unit),
+                      count == 1 ? "" : "s");
+}
+
 absl::Status CheckOptions(const ReplayVerbOptions& options) {
   RETURN_IF_ERROR(CheckChangeInput(options.changes));
   if (IsStream(options) &&
@@ -158,8 +163,8 @@ class Replay {
     Note(console_,
          absl::StrCat(
              options_.dry_run ? "would replay " : "replayed ",
-             CountText(report_.applied), " requests with ",
-             CountText(report_.rows), " rows, rejected ",
+             Counted(report_.applied, "request"), " with ",
+             Counted(report_.rows, "row"), ", rejected ",
              CountText(report_.rejected), ", up to ", report_.position, ", in ",
              DurationText(report_.elapsed_us), " (",
              CountText(static_cast<uint64_t>(report_.rows_per_second())),
