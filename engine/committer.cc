@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/seeded_bug.h"
 #include "base/status_macros.h"
 #include "engine/change_feed.h"
 
@@ -433,11 +434,15 @@ absl::Status Committer::CommitGroup(bool sync) {
   view_.overlay().AppendTo(batch_.get(), services_.known_keys);
   Recorder& recorder = *services_.recorder;
   const absl::Status recorded = recorder.Append(sync);
-  batch_->Put(MarkKey(), EncodeMark({pending_, synced_, recorder.synced()}));
+  if (!SeededBug("mark_not_written")) {
+    batch_->Put(MarkKey(), EncodeMark({pending_, synced_, recorder.synced()}));
+  }
+  const bool sync_store = sync && !SeededBug("sync_skipped");
   const absl::Status status =
-      recorded.ok() ? store_->Write(*batch_, sync) : recorded;
+      recorded.ok() ? store_->Write(*batch_, sync_store) : recorded;
   if (!status.ok()) {
-    read_only_.store(true, std::memory_order_release);
+    read_only_.store(!SeededBug("writable_after_failure"),
+                     std::memory_order_release);
     next_schema_ = nullptr;
     return absl::UnknownError(absl::StrCat(
         recorded.ok() ? "store" : "write log",
@@ -474,7 +479,8 @@ void Committer::Publish() {
   state->store = store_;
   state->snapshot = store_->GetSnapshot();
   state->schema = schema_;
-  state->sequence = sequence_;
+  state->sequence = SeededBug("old_sequence_published") ? SequenceNumber{}
+                                                        : sequence_;
   std::shared_ptr<const internal::PublishedState> old = std::move(state);
   MutexLock lock(published_mu_);
   published_.swap(old);

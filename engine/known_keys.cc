@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/seeded_bug.h"
 #include "index/key_part.h"
 #include "xxhash.h"
 
@@ -88,7 +89,7 @@ bool KnownKeys::SurelyAbsent(std::string_view key) {
 
 void KnownKeys::Add(std::string_view key) {
   Space* space = Find(key);
-  if (space == nullptr) return;
+  if (space == nullptr || SeededBug("filter_forgets_keys")) return;
   const size_t bytes = space->added->bytes();
   const uint64_t keys = space->added->keys();
   if (space->added->Add(HashOf(key))) {

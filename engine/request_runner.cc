@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/error_payload.h"
+#include "base/seeded_bug.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "engine/column_filter.h"
@@ -104,7 +105,9 @@ absl::Status RequestRunner::End(size_t overlay_mark, absl::Status status) {
   }
   maintenance_.PostBatchMutateIndispensably(status);
   if (!status.ok()) {
-    view_->overlay().RollBackTo(overlay_mark);
+    if (!SeededBug("rollback_skipped")) {
+      view_->overlay().RollBackTo(overlay_mark);
+    }
     return status;
   }
   for (std::atomic<uint64_t>* counter : counts_) {
@@ -199,7 +202,8 @@ absl::StatusOr<std::vector<CurrentRow>> RequestRunner::Resolve(
     RETURN_IF_ERROR(point ? ResolveUnique(m, &rows) : ResolveScan(m, &rows));
   }
   RETURN_IF_ERROR(KeepMatching(m, &rows));
-  if (rows.size() > 1 && target.match() == RowRef::Match::kOne) {
+  if (rows.size() > 1 && target.match() == RowRef::Match::kOne &&
+      !SeededBug("ambiguous_target")) {
     return absl::FailedPreconditionError(absl::StrCat(
         "several rows match, one was asked for: table=", m.table->name(),
         " index=", target.index(), "; use Match::kAll or give more columns"));
@@ -317,7 +321,8 @@ absl::Status RequestRunner::CheckConditions(const AdmittedMutation& m,
     }
     if (row == nullptr) return fail("the row must exist");
     if (condition.kind == Precondition::Kind::kVersionEquals &&
-        row->version != condition.version) {
+        row->version != condition.version &&
+        !SeededBug("version_not_checked")) {
       return fail(
           absl::StrCat("version=", static_cast<uint64_t>(row->version),
                        " wanted=", static_cast<uint64_t>(condition.version)));
@@ -407,7 +412,8 @@ absl::Status RequestRunner::ApplyPut(AdmittedMutation& m,
                                      std::string_view added_by) {
   ASSIGN_OR_RETURN(const std::optional<CurrentRow> old, FindReplaced(m));
   RETURN_IF_ERROR(CheckConditions(m, old.has_value() ? &*old : nullptr));
-  if (m.mutation->kind == Mutation::Kind::kInsert && old.has_value()) {
+  if (m.mutation->kind == Mutation::Kind::kInsert && old.has_value() &&
+      !SeededBug("insert_replaces")) {
     return absl::AlreadyExistsError(absl::StrCat(
         "row to insert exists: ", DescribeKey(*m.table, old->key)));
   }
@@ -445,7 +451,7 @@ absl::Status RequestRunner::ApplyMerged(const TableState& table, CurrentRow old,
   if (next.key != old.key) {
     ASSIGN_OR_RETURN(const std::optional<CurrentRow> in_the_way,
                      view_->ReadRow(table, next.key));
-    if (in_the_way.has_value()) {
+    if (in_the_way.has_value() && !SeededBug("patch_over_another_row")) {
       return absl::AlreadyExistsError(absl::StrCat(
           "patch would move the row onto another one: from ",
           DescribeKey(table, old.key), " to ", DescribeKey(table, next.key)));
@@ -493,13 +499,19 @@ absl::Status RequestRunner::ApplyChange(const TableState& table,
   }
   if (next.has_value()) sink.SetNew(next->row);
   Overlay& overlay = view_->overlay();
-  if (old.has_value() && (!next.has_value() || old->key != next->row->key)) {
+  const bool moves =
+      old.has_value() && next.has_value() && old->key != next->row->key;
+  if ((old.has_value() && !next.has_value()) ||
+      (moves && !SeededBug("moved_row_stays"))) {
     overlay.Delete(table.rows_prefix + old->key);
     Count(table.counters[0]->deleted);
   }
   if (next.has_value()) {
-    overlay.Put(table.rows_prefix + next->row->key,
-                EncodeRow(sequence_, next->record));
+    overlay.Put(
+        table.rows_prefix + next->row->key,
+        EncodeRow(SeededBug("stale_version") && old.has_value() ? old->version
+                                                                : sequence_,
+                  next->record));
     Count(table.counters[0]->written);
   }
   Context context(this, /*observer=*/-1, &sink);

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/coding.h"
+#include "base/seeded_bug.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "engine/row_format.h"
@@ -70,7 +71,8 @@ absl::Status Verifier::VerifyTable(const TableState& table,
   std::vector<int> differ;
   for (size_t i = 0; i < indexes.size(); ++i) {
     RETURN_IF_ERROR(SumEntries(table, indexes[i], &sums[i]));
-    if (!(sums[i].rows == sums[i].entries)) differ.push_back(indexes[i]);
+    const bool same = sums[i].rows == sums[i].entries;
+    if (!same && !SeededBug("verify_is_blind")) differ.push_back(indexes[i]);
   }
   if (differ.empty()) return absl::OkStatus();
   RETURN_IF_ERROR(NameMissing(table, differ));

@@ -125,9 +125,12 @@ absl::StatusOr<CrashReport> CrashRunner::Run() {
   }
   RETURN_IF_ERROR(base_->CreateDirectory(test_.directory));
   absl::Status status = RunWithoutFault();
+  uint64_t stride = std::max<uint64_t>(test_.stride, 1);
+  if (test_.calls_max > 0) {
+    stride = std::max(stride, report_.calls / test_.calls_max + 1);
+  }
   for (uint64_t call = std::max<uint64_t>(test_.first_call, 1);
-       status.ok() && call <= report_.calls;
-       call += std::max<uint64_t>(test_.stride, 1)) {
+       status.ok() && call <= report_.calls; call += stride) {
     if (test_.fail_once) status.Update(RunWithFault(FaultKind::kOnce, call));
     if (test_.fail_for_good) {
       status.Update(RunWithFault(FaultKind::kForGood, call));

@@ -104,6 +104,8 @@ struct CrashTest {
   // Every so many calls are tried, the first one being `first_call`.
   uint64_t stride = 1;
   uint64_t first_call = 1;
+  // Tries fewer, so that it is at most so many. 0: no bound.
+  uint64_t calls_max = 0;
   uint64_t seed = 1;
   // What lies under the faults. Null: the machine's own.
   FileSystem* file_system = nullptr;
