@@ -134,6 +134,7 @@ CrashTest MakeTest(const Settings& settings, const std::string& directory) {
   test.script = [&settings](ScriptRun& run) {
     return SendRequests(run, settings);
   };
+  test.model = NewModel();  // Which knows the vetoes.
   test.predict = ApplyObserved;
   test.check = CheckAnswers;
   test.seed = settings.seed;
@@ -275,7 +276,7 @@ void CheckFullDisks(const Settings& settings, const TempDir& dir,
   std::mt19937_64 random(settings.seed);
   uint64_t failed = 0;
   for (uint64_t i = 0; i < settings.disks; ++i) {
-    const uint64_t bytes = 8192 + random() % (settings.ops * 500);
+    const uint64_t bytes = 8192 + random() % (settings.ops * 150);
     CrashTest test = MakeTest(settings, dir.Sub("disk"));
     test.fail_once = test.fail_for_good = test.power_cuts = false;
     test.script = [&](ScriptRun& run) {

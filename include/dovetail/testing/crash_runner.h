@@ -36,6 +36,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -84,6 +85,9 @@ struct CrashTest {
   // The options of each open, for a database in `directory`/db. Their
   // file_system is set by the runner.
   std::function<Options(const std::string& directory)> options = {};
+  // The model before the first request: Model::Of(schema) by default. For
+  // Model::SetPrePut, and for records that are no messages of this program.
+  std::optional<Model> model = std::nullopt;
   // What a request does to the model; Model::Apply by default. For observers
   // that veto, or that add mutations.
   std::function<absl::StatusOr<std::vector<uint64_t>>(
