@@ -109,7 +109,7 @@ TEST_F(CliChangesTest, AMappingThatIsWrongNamesItsFileAndPlace) {
       Run(Replay("canal", Write("m", "tables {\n  tabel: 1 }"), stream));
   EXPECT_EQ(result.code, 1);
   EXPECT_THAT(result.err, HasSubstr("tabel"));
-  EXPECT_THAT(result.err, HasSubstr("2:"));
+  EXPECT_THAT(result.err, HasSubstr("line 2"));
   result =
       Run(Replay("canal", Write("m", "tables { table: \"nope\" }"), stream));
   EXPECT_EQ(result.code, 1);
