@@ -43,20 +43,22 @@ std::string ReadPerRow(const IndexStats& index) {
 }
 
 absl::StatusOr<TextTable> IndexTable(Engine* engine, const Stats& stats) {
-  TextTable text({"table", "index", "state", "bytes_on_disk", "written",
-                  "deleted", "unchanged", "read", "returned", "read_per_row",
-                  "columns"});
+  TextTable text({"table", "index", "state", "entries", "bytes_on_disk",
+                  "written", "deleted", "unchanged", "read", "returned",
+                  "read_per_row", "columns"});
   for (const IndexStats& index : stats.indexes) {
     ASSIGN_OR_RETURN(std::string columns, ColumnsText(engine, index));
     text.Add(
         {index.table, index.index.empty() ? "(rows)" : index.index,
          std::string(IndexStateName(index.state)),
+         index.entries.has_value() ? absl::StrCat(*index.entries) : "",
          absl::StrCat(index.bytes_on_disk), absl::StrCat(index.entries_written),
          absl::StrCat(index.entries_deleted),
          absl::StrCat(index.entries_unchanged),
          absl::StrCat(index.entries_read), absl::StrCat(index.rows_returned),
          ReadPerRow(index), std::move(columns)});
   }
+  text.DropIfBlank(3);
   return text;
 }
 
@@ -73,6 +75,7 @@ std::vector<std::pair<std::string, uint64_t>> Figures(const Stats& stats,
           {"level0_files", stats.levels.level0_files},
           {"compaction_pending_bytes", stats.levels.compaction_pending_bytes},
           {"memory_bytes", stats.levels.memory_bytes},
+          {"write_buffer_bytes", stats.levels.write_buffer_bytes},
           {"snapshots", stats.snapshots},
           {"oldest_snapshot_ms",
            static_cast<uint64_t>(stats.oldest_snapshot_micros / 1000)}};
@@ -138,6 +141,9 @@ absl::StatusOr<std::string> IndexJson(Engine* engine, const Stats& stats) {
         ",\"table\":", JsonQuote(index.table),
         ",\"index\":", JsonQuote(index.index),
         ",\"columns\":", JsonQuote(columns),
+        index.entries.has_value()
+            ? absl::StrCat(",\"entries\":", *index.entries)
+            : "",
         ",\"state\":", JsonQuote(IndexStateName(index.state)),
         ",\"bytes_on_disk\":", index.bytes_on_disk,
         ",\"entries_written\":", index.entries_written,
@@ -153,7 +159,8 @@ absl::StatusOr<std::string> IndexJson(Engine* engine, const Stats& stats) {
 
 absl::Status PrintOnce(const StatsVerbOptions& options, Engine* engine,
                        const Console& console) {
-  ASSIGN_OR_RETURN(const Stats stats, engine->GetStats());
+  ASSIGN_OR_RETURN(const Stats stats,
+                   engine->GetStats({.count_entries = options.entries}));
   const uint64_t bytes = DirectoryBytes(options.db);
   if (console.format == OutputFormat::kJson) {
     ASSIGN_OR_RETURN(const std::string indexes, IndexJson(engine, stats));

@@ -109,6 +109,8 @@ void AddStats(VerbList* verbs) {
     return {};
   };
   verb.options.push_back(std::move(watch));
+  verb.Flag("--entries", &options->entries,
+            "Also count rows and entries, which reads all of them");
   verb.Number("--count", 0, &options->count,
               "With --watch: so many times [no end]");
   verb.run = [options](Words words, const Console& console) -> absl::Status {

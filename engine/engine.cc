@@ -142,6 +142,22 @@ std::vector<std::string> PrefixesLookedInto(const SchemaState& schema) {
   return prefixes;
 }
 
+// The keys in a space.
+absl::StatusOr<uint64_t> CountKeys(Store& store, const std::string& prefix,
+                                   const StoreSnapshot* snapshot) {
+  StoreReadOptions options;
+  options.snapshot = snapshot;
+  options.fill_cache = false;
+  const std::unique_ptr<StoreIterator> it = store.NewIterator(options);
+  uint64_t keys = 0;
+  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix);
+       it->Next()) {
+    ++keys;
+  }
+  RETURN_IF_ERROR(it->status());
+  return keys;
+}
+
 template <typename T>
 T* OrDefault(T* given, T* fallback) {
   return given != nullptr ? given : fallback;
@@ -570,7 +586,7 @@ absl::StatusOr<std::string> Engine::DecodeKey(std::string_view table,
   return state->compiled->row_key().DebugString(row_key);
 }
 
-absl::StatusOr<Stats> Engine::GetStats() {
+absl::StatusOr<Stats> Engine::GetStats(const StatsOptions& options) {
   RETURN_IF_ERROR(impl_->CheckUsable());
   Stats stats;
   const Committer::Counts counts = impl_->committer->counts();
@@ -581,6 +597,7 @@ absl::StatusOr<Stats> Engine::GetStats() {
   stats.groups = counts.groups;
   stats.syncs = counts.syncs;
   stats.long_keys = counts.long_keys;
+  const auto counted = impl_->committer->published();
   const auto schema = impl_->schema();
   for (const TableState& table : schema->tables()) {
     stats.late_ignored +=
@@ -596,6 +613,10 @@ absl::StatusOr<Stats> Engine::GetStats() {
       const std::string& prefix = table.prefix(i);
       index.bytes_on_disk =
           impl_->store->ApproximateSize(prefix, PrefixEnd(prefix));
+      if (options.count_entries) {
+        ASSIGN_OR_RETURN(index.entries, CountKeys(*impl_->store, prefix,
+                                                  counted->snapshot.get()));
+      }
       const EntryCounters& c = *table.counters[i + 1];
       index.entries_written = c.written.load(std::memory_order_relaxed);
       index.entries_deleted = c.deleted.load(std::memory_order_relaxed);

@@ -315,7 +315,7 @@ class Engine {
   absl::StatusOr<std::string> DecodeKey(std::string_view table,
                                         std::string_view row_key);
 
-  absl::StatusOr<Stats> GetStats();
+  absl::StatusOr<Stats> GetStats(const StatsOptions& options = {});
   const OpenReport& open_report() const;
   const Limits& limits() const;
 

@@ -14,11 +14,18 @@
 
 namespace dovetail {
 
+struct StatsOptions {
+  // Count the keys of each table and index: reads all of them.
+  bool count_entries = false;
+};
+
 struct IndexStats {
   std::string table;
   std::string index;  // Empty: the rows themselves.
   IndexState state = IndexState::kReadable;
-  uint64_t bytes_on_disk = 0;    // Approximate.
+  uint64_t bytes_on_disk = 0;  // Approximate.
+  // Rows or entries there are; with StatsOptions::count_entries.
+  std::optional<uint64_t> entries = std::nullopt;
   uint64_t entries_written = 0;  // Since open.
   uint64_t entries_deleted = 0;
   uint64_t entries_unchanged = 0;  // Writes saved by diffing.
@@ -40,7 +47,8 @@ struct StoreStats {
   uint64_t level0_files = 0;
   // By which levels are over their size: what compaction has yet to move.
   uint64_t compaction_pending_bytes = 0;
-  uint64_t memory_bytes = 0;  // Block cache and write buffers, as in use.
+  uint64_t memory_bytes = 0;        // Block cache and write buffers, as in use.
+  uint64_t write_buffer_bytes = 0;  // Of it: changes not yet in a table.
 };
 
 // Of the filters that tell which keys are not in the store; see
