@@ -16,6 +16,7 @@
 #include "engine/storage/leveldb_env.h"
 #include "engine/storage/leveldb_files.h"
 #include "engine/storage/leveldb_manifest.h"
+#include "base/status_macros.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/storage/store_test_util.h"
