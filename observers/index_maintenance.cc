@@ -98,15 +98,16 @@ absl::Status IndexMaintenance::Maintain(EntrySink& sink,
       }
       continue;
     }
-    const bool put_first = SeededBug("put_before_delete");
-    if (after.present && put_first) {
+    if (SeededBug("put_before_delete") && before.present && after.present) {
       RETURN_IF_ERROR(PutUnique(sink, i, after.key, after.value, added_by));
+      sink.DeleteEntry(i, std::move(before.key));
+      continue;
     }
     if (before.present && !SeededBug("skip_unique_delete")) {
       RETURN_IF_ERROR(
           DeleteUnique(sink, i, std::move(before.key), before.value));
     }
-    if (after.present && !put_first) {
+    if (after.present) {
       RETURN_IF_ERROR(PutUnique(sink, i, std::move(after.key),
                                 std::move(after.value), added_by));
     }
