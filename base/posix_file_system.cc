@@ -17,6 +17,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -433,6 +434,14 @@ class PosixFileSystem final : public FileSystem {
     return Result("rename", from, ::rename(from.c_str(), to.c_str()));
   }
 
+  absl::StatusOr<uint64_t> FreeBytes(const std::string& directory) override {
+    struct statvfs info;
+    if (::statvfs(directory.c_str(), &info) != 0) {
+      return PosixError("statvfs", directory, errno);
+    }
+    return uint64_t{info.f_bavail} * info.f_frsize;
+  }
+
   absl::Status HardLink(const std::string& from,
                         const std::string& to) override {
     if (::link(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
@@ -503,6 +512,11 @@ class PosixFileSystem final : public FileSystem {
 absl::Status FileSystem::HardLink(const std::string&, const std::string& to) {
   return absl::UnimplementedError(
       absl::StrCat("no hard links here: path=", ToAbsl(Quote(to, 1024))));
+}
+
+absl::StatusOr<uint64_t> FileSystem::FreeBytes(const std::string& directory) {
+  return absl::UnimplementedError(absl::StrCat(
+      "free space is not known here: path=", ToAbsl(Quote(directory, 1024))));
 }
 
 FileSystem* FileSystem::Posix() {

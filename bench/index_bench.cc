@@ -5,21 +5,24 @@
 //
 //   index_bench --n=300000 --rounds=3 --json=results.jsonl
 //
-// Each engine runs each round in a process of its own, one after the other
-// and in turned order, so that the figures of a process are those of one
-// engine and a slow minute of the machine does not always hit the same one.
+// Each engine runs each round in a process of its own, so that the figures of
+// a process are those of one engine; they take turns by phase, and in turned
+// order, so that a slow minute of the machine hits them all.
 // Exits with 1 if a run fails or two engines give different answers.
 
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -129,56 +132,119 @@ absl::Status ParseFlag(const std::string& argument, Flags* flags) {
       absl::StrCat("bad flag: flag=", Quote(argument)));
 }
 
-// In the child: runs, writes the result to `fd`, and never returns.
-[[noreturn]] void RunAndExit(const Workload& workload,
-                             const RunOptions& options, uint64_t round,
-                             int fd) {
-  RunResult result;
-  absl::StatusOr<RunResult> run =
-      Run(workload, options, [&](std::string_view phase) {
-        std::fprintf(stderr, "round %llu %s pid=%d: %s\n",
-                     static_cast<unsigned long long>(round),
-                     options.engine.c_str(), static_cast<int>(getpid()),
-                     std::string(phase).c_str());
-      });
-  if (run.ok()) {
-    result = *std::move(run);
-    for (PhaseResult& phase : *result.mutable_phases()) {
-      phase.set_round(static_cast<int32_t>(round));
-    }
-  } else {
-    result.set_error(run.status().ToString());
+// The two ends of a pipe. Closes what it still has.
+class Pipe {
+ public:
+  Pipe() = default;
+  ~Pipe() {
+    CloseReadEnd();
+    CloseWriteEnd();
   }
-  _exit(result.SerializeToFileDescriptor(fd) ? 0 : 1);
-}
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
 
-absl::StatusOr<RunResult> RunInChild(const Workload& workload,
-                                     const RunOptions& options,
-                                     uint64_t round) {
-  int fds[2];
-  if (pipe(fds) != 0) return absl::InternalError("pipe failed");
-  const pid_t child = fork();
-  if (child < 0) return absl::InternalError("fork failed");
-  if (child == 0) {
-    close(fds[0]);
-    RunAndExit(workload, options, round, fds[1]);
+  bool Open() { return pipe(ends_) == 0; }
+  int read_end() const { return ends_[0]; }
+  int write_end() const { return ends_[1]; }
+  void CloseReadEnd() { Close(&ends_[0]); }
+  void CloseWriteEnd() { Close(&ends_[1]); }
+
+  // One byte; false if the other side has gone.
+  bool Send() { return write(ends_[1], "x", 1) == 1; }
+  bool Receive() {
+    char byte;
+    return read(ends_[0], &byte, 1) == 1;
   }
-  close(fds[1]);
-  RunResult result;
-  const bool parsed = result.ParseFromFileDescriptor(fds[0]);
-  close(fds[0]);
-  int wait_status = 0;
-  waitpid(child, &wait_status, 0);
-  if (!parsed || wait_status != 0) {
-    return absl::InternalError(absl::StrCat("run died: engine=", options.engine,
-                                            " round=", round,
-                                            " wait_status=", wait_status));
+
+ private:
+  static void Close(int* end) {
+    if (*end >= 0) close(*end);
+    *end = -1;
   }
-  if (result.error().empty()) return result;
-  return absl::InternalError(absl::StrCat("run failed: engine=", options.engine,
-                                          " round=", round,
-                                          " error=", result.error()));
-}
+  int ends_[2] = {-1, -1};
+};
+
+// One engine's run of a round, in a process of its own. It waits for its turn
+// before each phase, so that engines go through a phase shortly after each
+// other: the speed of a machine with neighbours drifts from minute to minute.
+class EngineRun {
+ public:
+  EngineRun(const Workload& workload, RunOptions options, uint64_t round)
+      : workload_(workload), options_(std::move(options)), round_(round) {}
+
+  absl::Status Start() {
+    if (!turn_.Open() || !done_.Open() || !result_.Open()) {
+      return absl::InternalError("pipe failed");
+    }
+    child_ = fork();
+    if (child_ < 0) return absl::InternalError("fork failed");
+    if (child_ == 0) RunAndExit();
+    turn_.CloseReadEnd();
+    done_.CloseWriteEnd();
+    result_.CloseWriteEnd();
+    return absl::OkStatus();
+  }
+
+  // Lets the child run one phase, and returns when it has. A child that died
+  // has run all it ever will.
+  void RunPhase() {
+    if (turn_.Send()) done_.Receive();
+  }
+
+  // After the last phase.
+  absl::StatusOr<RunResult> Finish() {
+    RunResult result;
+    const bool parsed = result.ParseFromFileDescriptor(result_.read_end());
+    int wait_status = 0;
+    waitpid(child_, &wait_status, 0);
+    if (!parsed || wait_status != 0) {
+      return absl::InternalError(
+          absl::StrCat("run died: engine=", options_.engine, " round=", round_,
+                       " wait_status=", wait_status));
+    }
+    if (result.error().empty()) return result;
+    return absl::InternalError(
+        absl::StrCat("run failed: engine=", options_.engine, " round=", round_,
+                     " error=", result.error()));
+  }
+
+ private:
+  // In the child.
+  [[noreturn]] void RunAndExit() {
+    turn_.CloseWriteEnd();
+    done_.CloseReadEnd();
+    result_.CloseReadEnd();
+    RunResult result;
+    bool first = true;
+    absl::StatusOr<RunResult> run =
+        Run(workload_, options_, [&](std::string_view phase) {
+          if (!first) done_.Send();
+          first = false;
+          if (!turn_.Receive()) _exit(1);
+          std::fprintf(stderr, "round %llu %s pid=%d: %s\n",
+                       static_cast<unsigned long long>(round_),
+                       options_.engine.c_str(), static_cast<int>(getpid()),
+                       std::string(phase).c_str());
+        });
+    if (run.ok()) {
+      result = *std::move(run);
+      for (PhaseResult& phase : *result.mutable_phases()) {
+        phase.set_round(static_cast<int32_t>(round_));
+      }
+    } else {
+      result.set_error(run.status().ToString());
+    }
+    _exit(result.SerializeToFileDescriptor(result_.write_end()) ? 0 : 1);
+  }
+
+  const Workload& workload_;
+  const RunOptions options_;
+  const uint64_t round_;
+  Pipe turn_;  // To the child.
+  Pipe done_;  // From it.
+  Pipe result_;
+  pid_t child_ = -1;
+};
 
 // A directory of this process, removed with all its content at the end.
 class ScratchDirectory {
@@ -213,9 +279,9 @@ class ScratchDirectory {
 absl::Status RunRound(const Flags& flags, const Workload& workload,
                       uint64_t round, ScratchDirectory* scratch,
                       Results* results) {
-  std::vector<std::string> engines = flags.engines;
-  if (round % 2 == 0) std::reverse(engines.begin(), engines.end());
-  for (const std::string& engine : engines) {
+  ASSIGN_OR_RETURN(const std::string directory, scratch->Empty());
+  std::deque<EngineRun> runs;
+  for (const std::string& engine : flags.engines) {
     RunOptions options;
     options.engine = engine;
     options.orders = flags.n;
@@ -224,9 +290,22 @@ absl::Status RunRound(const Flags& flags, const Workload& workload,
     options.store.cache_bytes = flags.cache_mb << 20;
     options.store.write_buffer_bytes = flags.write_buffer_mb << 20;
     options.store.compress = flags.compress;
-    ASSIGN_OR_RETURN(options.store.directory, scratch->Empty());
-    ASSIGN_OR_RETURN(const RunResult result,
-                     RunInChild(workload, options, round));
+    options.store.directory = absl::StrCat(directory, "/", engine);
+    std::error_code error;
+    std::filesystem::create_directory(options.store.directory, error);
+    if (error) return absl::InternalError(error.message());
+    runs.emplace_back(workload, std::move(options), round);
+    RETURN_IF_ERROR(runs.back().Start());
+  }
+  for (size_t phase = 0; phase < flags.phases.size(); ++phase) {
+    // Nobody is always the first.
+    const bool forward = (round + phase) % 2 == 1;
+    for (size_t i = 0; i < runs.size(); ++i) {
+      runs[forward ? i : runs.size() - 1 - i].RunPhase();
+    }
+  }
+  for (EngineRun& run : runs) {
+    ASSIGN_OR_RETURN(const RunResult result, run.Finish());
     results->Add(result);
   }
   return absl::OkStatus();
@@ -269,6 +348,8 @@ int main(int argc, char** argv) {
     std::fputs(dovetail::bench::Usage().c_str(), stdout);
     return 0;
   }
+  // A child that died is told from the pipe to it.
+  std::signal(SIGPIPE, SIG_IGN);
   const absl::Status status = dovetail::bench::Main(flags);
   if (status.ok()) return 0;
   std::fprintf(stderr, "index_bench: %s\n", status.ToString().c_str());

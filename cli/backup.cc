@@ -103,10 +103,11 @@ absl::Status RunRestore(const RestoreVerbOptions& options,
   RETURN_IF_ERROR(report.status());
   if (console.format == OutputFormat::kJson) PrintJson(*report);
   Note(console,
-       absl::StrCat("restored up to commit ",
-                    CountText(Number(report->sequence)), ": the checkpoint of ",
-                    CountText(Number(report->checkpoint)), ", and ",
-                    CountText(report->replayed), " commits from the log"));
+       absl::StrCat(
+           "restored up to commit ", CountText(Number(report->sequence)),
+           ": the checkpoint of ", CountText(Number(report->checkpoint)),
+           ", and ", CountText(report->replayed),
+           report->replayed == 1 ? " commit" : " commits", " from the log"));
   return FlushOutput();
 }
 

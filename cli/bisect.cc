@@ -35,16 +35,23 @@ std::string EffectsText(const v1::WriteLogRecord& record) {
                       absl::StrJoin(tables, ", "));
 }
 
+void ShowJson(const BisectReport& report, const std::string& time) {
+  std::string found = "\"first_wrong\":null";
+  if (report.first_wrong != SequenceNumber{}) {
+    found = absl::StrCat("\"first_wrong\":", Number(report.first_wrong),
+                         ",\"time\":", JsonQuote(time),
+                         ",\"why\":", JsonQuote(report.why));
+  }
+  Print(absl::StrCat("{", found, ",\"last_right\":", Number(report.last_right),
+                     ",\"records\":", report.records, ",\"replayed\":",
+                     report.replayed, ",\"checks\":", report.checks, "}\n"));
+}
+
 void Show(const BisectReport& report, const Console& console) {
   const std::string time =
       Rfc3339(absl::FromUnixMicros(report.record.commit_time_us()));
   if (console.format == OutputFormat::kJson) {
-    Print(absl::StrCat(
-        "{\"first_wrong\":", Number(report.first_wrong),
-        ",\"last_right\":", Number(report.last_right),
-        ",\"time\":", JsonQuote(time), ",\"why\":", JsonQuote(report.why),
-        ",\"records\":", report.records, ",\"replayed\":", report.replayed,
-        ",\"checks\":", report.checks, "}\n"));
+    ShowJson(report, time);
     return;
   }
   TextTable text({"what", "value"});

@@ -30,7 +30,8 @@ inline constexpr ExitCodeMeaning kExitCodes[] = {
     {ExitCode::kFailed, "refused, failed, or nothing was found"},
     {ExitCode::kUsage, "the command line is wrong; nothing was tried"},
     {ExitCode::kFindings,
-     "verify, repair, schema check or an index build found something wrong"},
+     "verify, repair, doctor, schema check, an index build or a write log's "
+     "reader found something wrong"},
     {ExitCode::kInUse, "another process has the database open"},
     {ExitCode::kInterrupted,
      "interrupted; what had been finished by then stays"},

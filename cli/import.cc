@@ -22,11 +22,11 @@
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
-#include "cli/byte_source.h"
 #include "cli/database.h"
 #include "cli/exit_code.h"
 #include "cli/field_text.h"
 #include "cli/import_options.h"
+#include "cli/input_file.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/record_source.h"
@@ -293,12 +293,13 @@ absl::Status RunImport(const ImportOptions& options, const Console& console) {
   RETURN_IF_ERROR(CheckImportOptions(options));
   RecordSourceOptions source_options;
   ASSIGN_OR_RETURN(source_options.format, InputFormatOf(options));
-  ASSIGN_OR_RETURN(source_options.delimiter, DelimiterOf(options));
+  ASSIGN_OR_RETURN(source_options.delimiter,
+                   DelimiterOf(options.delimiter, options.file));
   source_options.skip_lines = options.skip_lines;
   source_options.map.maps = options.maps;
   source_options.map.defaults = options.defaults;
   source_options.map.allow_empty_keys = options.allow_empty_keys;
-  ASSIGN_OR_RETURN(ByteSource bytes, ByteSource::Open(options.file));
+  ASSIGN_OR_RETURN(ByteSource bytes, OpenInput(options.file));
 
   ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine,
                    OpenDatabase(options.db, console));

@@ -58,17 +58,16 @@ absl::StatusOr<InputFormat> InputFormatOf(const ImportOptions& options) {
       "--from jsonl");
 }
 
-absl::StatusOr<char> DelimiterOf(const ImportOptions& options) {
-  if (options.delimiter.empty()) {
-    return absl::EndsWithIgnoreCase(options.file, ".tsv") ? '\t' : ',';
-  }
-  if (options.delimiter == "\\t" || options.delimiter == "tab") return '\t';
-  const char c = options.delimiter[0];
-  if (options.delimiter.size() != 1 || c == '"' || c == '\n' || c == '\r' ||
+absl::StatusOr<char> DelimiterOf(const std::string& text,
+                                 const std::string& file) {
+  if (text.empty()) return absl::EndsWithIgnoreCase(file, ".tsv") ? '\t' : ',';
+  if (text == "\\t" || text == "tab") return '\t';
+  const char c = text[0];
+  if (text.size() != 1 || c == '"' || c == '\n' || c == '\r' ||
       static_cast<unsigned char>(c) >= 0x80) {
     return UsageError(
         absl::StrCat("--delimiter is one ASCII character, or \\t: given=",
-                     ToAbsl(Quote(options.delimiter))));
+                     ToAbsl(Quote(text))));
   }
   return c;
 }

@@ -4,6 +4,8 @@
 
 #pragma once
 
+#include <string>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cli/import.h"
@@ -15,6 +17,8 @@ namespace dovetail::cli {
 absl::Status CheckImportOptions(const ImportOptions& options);
 // What the options say, or else the name of the file.
 absl::StatusOr<InputFormat> InputFormatOf(const ImportOptions& options);
-absl::StatusOr<char> DelimiterOf(const ImportOptions& options);
+// `text` is what --delimiter says; empty: by the name of the file.
+absl::StatusOr<char> DelimiterOf(const std::string& text,
+                                 const std::string& file);
 
 }  // namespace dovetail::cli

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
@@ -77,6 +78,23 @@ absl::StatusOr<std::string> PathOfLog(const std::string& word) {
         absl::StrCat("Turn it on: dovetail log enable ", word));
   }
   return word;
+}
+
+// A reader of the log that `word` names; null, with a note, if nothing has been
+// recorded yet.
+absl::StatusOr<std::unique_ptr<WriteLogReader>> OpenReader(
+    const std::string& word, const WriteLogReaderOptions& options,
+    const Console& console) {
+  ASSIGN_OR_RETURN(const std::string path, PathOfLog(word));
+  FileSystem* const files = FileSystem::Posix();
+  absl::StatusOr<std::unique_ptr<WriteLogReader>> reader =
+      WriteLogReader::Open(files, path, options);
+  if (!absl::IsNotFound(reader.status()) || path == word ||
+      options.from_sequence > SequenceNumber{0}) {
+    return reader;
+  }
+  Note(console, "nothing has been recorded yet");
+  return nullptr;
 }
 
 // Reads records with the tables that they were written with.
@@ -169,12 +187,12 @@ absl::Status RunLogDisable(const LogDisableOptions& options,
 }
 
 absl::Status RunLogShow(const LogShowOptions& options, const Console& console) {
-  ASSIGN_OR_RETURN(const std::string path, PathOfLog(options.log));
   WriteLogReaderOptions how;
   how.from_sequence = SequenceNumber{options.from};
   how.skip_damaged = options.skip_damaged;
   ASSIGN_OR_RETURN(const std::unique_ptr<WriteLogReader> reader,
-                   WriteLogReader::Open(FileSystem::Posix(), path, how));
+                   OpenReader(options.log, how, console));
+  if (reader == nullptr) return {};
   LogTables tables;
   v1::WriteLogRecord record;
   uint64_t shown = 0;
@@ -196,11 +214,11 @@ absl::Status RunLogShow(const LogShowOptions& options, const Console& console) {
 
 absl::Status RunLogVerify(const LogVerifyOptions& options,
                           const Console& console) {
-  ASSIGN_OR_RETURN(const std::string path, PathOfLog(options.log));
   WriteLogReaderOptions how;
   how.skip_damaged = options.skip_damaged;
   ASSIGN_OR_RETURN(const std::unique_ptr<WriteLogReader> reader,
-                   WriteLogReader::Open(FileSystem::Posix(), path, how));
+                   OpenReader(options.log, how, console));
+  if (reader == nullptr) return {};
   Progress progress(console);
   v1::WriteLogRecord record;
   uint64_t first = 0;
@@ -224,8 +242,9 @@ absl::Status RunLogVerify(const LogVerifyOptions& options,
   }
   NoteEnd(console, report);
   Note(console,
-       absl::StrCat(CountText(report.records), " commits, ", first, " to ",
-                    report.records > 0 ? record.sequence() : 0, ", ",
+       absl::StrCat(CountText(report.records),
+                    report.records == 1 ? " commit, " : " commits, ", first,
+                    " to ", report.records > 0 ? record.sequence() : 0, ", ",
                     BytesText(report.bytes),
                     report.damage_count == 0 ? "; nothing is damaged" : ""));
   return report.damage_count > 0 ? DamagedError(report) : absl::OkStatus();

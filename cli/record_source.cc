@@ -5,11 +5,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/csv_reader.h"
+#include "base/json.h"
+#include "base/line_reader.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
-#include "cli/csv_reader.h"
 #include "cli/exit_code.h"
-#include "cli/json_lines.h"
 #include "google/protobuf/message.h"
 
 namespace dovetail::cli {
@@ -117,14 +118,14 @@ class JsonRecordSource final : public RecordSource {
     position_ = {lines_.line(), 1};
     if (!line.ok() || !*line) return line;
     size_t error_at = 0;
-    absl::StatusOr<std::vector<JsonMember>> members =
-        ScanJsonObject(lines_.text(), &error_at);
-    if (!members.ok()) {
+    absl::StatusOr<ForeignValue> object =
+        ParseJsonObject(lines_.text(), &error_at);
+    if (!object.ok()) {
       position_ = PositionIn(lines_.text(), error_at, lines_.line());
-      return members.status();
+      return object.status();
     }
     absl::Status status =
-        mapped_ ? Map(*members, record) : Parse(*members, record);
+        mapped_ ? Map(*object, record) : Parse(*object, record);
     if (!status.ok()) return absl::InvalidArgumentError(status.message());
     return true;
   }
@@ -133,22 +134,21 @@ class JsonRecordSource final : public RecordSource {
   std::string_view raw() const override { return lines_.text(); }
 
  private:
-  absl::Status Map(const std::vector<JsonMember>& members,
-                   std::string* record) {
+  absl::Status Map(const ForeignValue& object, std::string* record) {
     cells_.assign(map_.columns().size(), Cell{"", true});
     std::vector<size_t> places(cells_.size(), 0);
-    for (const JsonMember& member : members) {
+    for (const ForeignValue& member : object.members) {
       for (size_t i = 0; i < cells_.size(); ++i) {
-        if (map_.columns()[i] != member.key) continue;
-        places[i] = member.value_at;
-        if (member.kind == JsonMember::Kind::kNested) {
-          Locate(member.value_at);
-          return BadRow(member.key,
+        if (map_.columns()[i] != member.name) continue;
+        places[i] = member.at;
+        if (member.kind == ForeignValue::Kind::kArray ||
+            member.kind == ForeignValue::Kind::kObject) {
+          Locate(member.at);
+          return BadRow(member.name,
                         absl::InvalidArgumentError(
                             "an object or array; a map takes plain values"));
         }
-        const bool null = member.kind == JsonMember::Kind::kNull;
-        cells_[i] = {null ? std::string_view() : member.text, null};
+        cells_[i] = {member.text, member.is_null()};
       }
     }
     const std::unique_ptr<Message> message = table_->NewRecord();
@@ -162,11 +162,10 @@ class JsonRecordSource final : public RecordSource {
     return {};
   }
 
-  absl::Status Parse(const std::vector<JsonMember>& members,
-                     std::string* record) {
+  absl::Status Parse(const ForeignValue& object, std::string* record) {
     absl::StatusOr<std::string> bytes = table_->FromJson(lines_.text());
     if (!bytes.ok()) {
-      Blame(members, ToStd(bytes.status().message()));
+      Blame(object, ToStd(bytes.status().message()));
       return bytes.status();
     }
     *record = *std::move(bytes);
@@ -176,7 +175,7 @@ class JsonRecordSource final : public RecordSource {
       return absl::InvalidArgumentError("the record does not parse back");
     }
     const absl::Status status = CheckKeys(keys_, *message);
-    if (!status.ok()) Blame(members, ToStd(status.message()));
+    if (!status.ok()) Blame(object, ToStd(status.message()));
     return status;
   }
 
@@ -186,11 +185,11 @@ class JsonRecordSource final : public RecordSource {
 
   // Places the error at the first member that its message speaks of. JSON
   // conversion names the field, not the place.
-  void Blame(const std::vector<JsonMember>& members, std::string_view message) {
-    for (const JsonMember& member : members) {
-      if (!member.key.empty() &&
-          message.find(member.key) != std::string_view::npos) {
-        Locate(member.value_at);
+  void Blame(const ForeignValue& object, std::string_view message) {
+    for (const ForeignValue& member : object.members) {
+      if (!member.name.empty() &&
+          message.find(member.name) != std::string_view::npos) {
+        Locate(member.at);
         return;
       }
     }

@@ -13,9 +13,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cli/byte_source.h"
+#include "base/byte_source.h"
+#include "base/text_position.h"
 #include "cli/column_map.h"
-#include "cli/text_position.h"
 #include "dovetail/dynamic_table.h"
 
 namespace dovetail::cli {

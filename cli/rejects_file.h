@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "cli/text_position.h"
+#include "base/text_position.h"
 
 namespace dovetail::cli {
 

@@ -20,7 +20,24 @@
 namespace dovetail::cli {
 namespace {
 
+bool IsStream(const ReplayVerbOptions& options) {
+  return !options.changes.from.empty();
+}
+
+std::string Counted(uint64_t count, std::string_view unit) {
+  return absl::StrCat(CountText(count), " ", ToAbsl(unit),
+                      count == 1 ? "" : "s");
+}
+
 absl::Status CheckOptions(const ReplayVerbOptions& options) {
+  RETURN_IF_ERROR(CheckChangeInput(options.changes));
+  if (IsStream(options) &&
+      (options.create || options.skip_damaged || options.follow ||
+       options.sequences == "keep" || options.old_rows != "trust")) {
+    return UsageError(
+        "--create, --skip-damaged, --follow, --sequences keep and --old-rows "
+        "are for write logs, not for --from");
+  }
   if (!options.rejects.empty() && options.on_error != "skip") {
     return UsageError("--rejects goes with --on-error skip");
   }
@@ -109,16 +126,24 @@ class Replay {
 
   absl::Status Run(Engine* engine) {
     ASSIGN_OR_RETURN(const ReplayStop stop, StopOf(options_));
-    const std::unique_ptr<ReplaySource> source = OpenWriteLogSource(
-        FileSystem::Posix(), options_.log,
-        {.follow = options_.follow, .skip_damaged = options_.skip_damaged});
+    std::unique_ptr<ReplaySource> log;
+    if (IsStream(options_)) {
+      ASSIGN_OR_RETURN(
+          stream_, ChangeInput::Open(engine, options_.log, options_.changes));
+    } else {
+      log = OpenWriteLogSource(
+          FileSystem::Posix(), options_.log,
+          {.follow = options_.follow, .skip_damaged = options_.skip_damaged});
+    }
+    ReplaySource* const source =
+        stream_ != nullptr ? stream_->source() : log.get();
     ReplayOptions library = LibraryOptions(options_);
     library.progress = [this](const ReplayReport& report) {
       Show(report);
       return !Interrupted();
     };
     ASSIGN_OR_RETURN(const std::unique_ptr<Replayer> replayer,
-                     Replayer::Open(engine, source.get(), std::move(library)));
+                     Replayer::Open(engine, source, std::move(library)));
     const absl::Status status = replayer->Run(stop);
     progress_.Wipe();
     report_ = replayer->report();
@@ -130,19 +155,21 @@ class Replay {
     if (console_.format == OutputFormat::kJson) {
       Print(absl::StrFormat(
           "{\"applied\":%d,\"rows\":%d,\"rejected\":%d,\"position\":%d,"
-          "\"sequence\":%d,\"seconds\":%.6f}\n",
+          "\"sequence\":%d,\"seconds\":%.6f%s}\n",
           report_.applied, report_.rows, report_.rejected, report_.position,
-          static_cast<uint64_t>(report_.sequence), seconds));
+          static_cast<uint64_t>(report_.sequence), seconds,
+          stream_ == nullptr ? "" : "," + stream_->CountsJson()));
     }
     Note(console_,
          absl::StrCat(
              options_.dry_run ? "would replay " : "replayed ",
-             CountText(report_.applied), " requests with ",
-             CountText(report_.rows), " rows, rejected ",
+             Counted(report_.applied, "request"), " with ",
+             Counted(report_.rows, "row"), ", rejected ",
              CountText(report_.rejected), ", up to ", report_.position, ", in ",
              DurationText(report_.elapsed_us), " (",
              CountText(static_cast<uint64_t>(report_.rows_per_second())),
              " rows/s)"));
+    if (stream_ != nullptr) stream_->NoteCounts(console_);
     if (report_.rejected > 0 && options_.rejects.empty()) {
       Note(console_,
            absl::StrCat("the first that was rejected: ", report_.first_reject));
@@ -181,6 +208,7 @@ class Replay {
   const ReplayVerbOptions& options_;
   const Console& console_;
   Progress progress_;
+  std::unique_ptr<ChangeInput> stream_;  // Null: a write log.
   ReplayReport report_;
 };
 

@@ -9,13 +9,15 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "cli/change_input.h"
 #include "cli/output.h"
 
 namespace dovetail::cli {
 
 struct ReplayVerbOptions {
   std::string db;
-  std::string log;  // A directory, or one of its files.
+  std::string log;  // A directory, or one of its files; or a stream's file.
+  ChangeInputOptions changes;
   bool create = false;
   std::string source = "default";
   std::string sequences = "auto";

@@ -160,7 +160,8 @@ absl::StatusOr<std::string> IndexJson(Engine* engine, const Stats& stats) {
 
 absl::Status PrintOnce(const StatsVerbOptions& options, Engine* engine,
                        const Console& console) {
-  ASSIGN_OR_RETURN(const Stats stats, engine->GetStats());
+  ASSIGN_OR_RETURN(const Stats stats,
+                   engine->GetStats({.count_entries = options.entries}));
   const uint64_t bytes = DirectoryBytes(options.db);
   if (console.format == OutputFormat::kJson) {
     ASSIGN_OR_RETURN(const std::string indexes, IndexJson(engine, stats));
@@ -171,6 +172,7 @@ absl::Status PrintOnce(const StatsVerbOptions& options, Engine* engine,
   if (console.format == OutputFormat::kBox) {
     // What did not happen since the database was opened is left out.
     for (size_t column = 10; column >= 5; --column) indexes.DropIfBlank(column);
+    indexes.DropIfBlank(3);  // Nothing is known of entries.
   }
   Print(indexes.Text(console));
   Print(console.format == OutputFormat::kBox ? "" : "\n");

@@ -16,6 +16,7 @@ namespace dovetail::cli {
 struct StatsVerbOptions {
   std::string db;
   std::optional<uint64_t> watch_seconds;  // Again and again, at this distance.
+  bool entries = false;                   // Count them.
   uint64_t count = 0;                     // Times, if watching; 0: no end.
 };
 

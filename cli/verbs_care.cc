@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "cli/checkpoint.h"
 #include "cli/digest.h"
+#include "cli/doctor.h"
 #include "cli/exit_code.h"
 #include "cli/stats.h"
 #include "cli/verb.h"
@@ -83,6 +84,26 @@ void AddCheckpoint(VerbList* verbs) {
   };
 }
 
+void AddDoctor(VerbList* verbs) {
+  const auto options = std::make_shared<DoctorVerbOptions>();
+  Verb& verb = verbs->Add("doctor", kCare, "DB",
+                          "Find what is damaged, and save what is left");
+  verb.Details(
+      "Reads every block of every file by its checksum and changes nothing. "
+      "With --rescue-to, the newest version of each row that is left goes "
+      "into a new database, and its entries are made to agree; rows that are "
+      "lost or may be old are named.");
+  verb.Example("dovetail doctor ./db")
+      .Example("dovetail doctor ./db --rescue-to ./db-rescued");
+  verb.Text("--rescue-to", "NEWDB", &options->rescue_to,
+            "Where to put what is left; must not exist");
+  verb.run = [options](Words words, const Console& console) -> absl::Status {
+    RETURN_IF_ERROR(words.TakeDb(false, &options->db));
+    RETURN_IF_ERROR(words.End());
+    return RunDoctor(*options, console);
+  };
+}
+
 void AddStats(VerbList* verbs) {
   const auto options = std::make_shared<StatsVerbOptions>();
   Verb& verb = verbs->Add("stats", kCare, "DB",
@@ -109,6 +130,8 @@ void AddStats(VerbList* verbs) {
     return {};
   };
   verb.options.push_back(std::move(watch));
+  verb.Flag("--entries", &options->entries,
+            "Count rows and entries anew, which reads all of them");
   verb.Number("--count", 0, &options->count,
               "With --watch: so many times [no end]");
   verb.run = [options](Words words, const Console& console) -> absl::Status {
@@ -124,6 +147,7 @@ void AddCareVerbs(VerbList* verbs) {
   AddVerify(verbs);
   AddRepair(verbs);
   AddDigest(verbs);
+  AddDoctor(verbs);
   AddCheckpoint(verbs);
   AddStats(verbs);
 }

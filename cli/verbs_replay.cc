@@ -24,7 +24,18 @@ void AddReplay(VerbList* verbs) {
           "dovetail replay ./db ./log --to-time '2026-11-30 12:00' --dry-run")
       .Example(
           "dovetail replay ./db ./log --sequences own --on-error skip "
-          "--rejects bad.jsonl");
+          "--rejects bad.jsonl")
+      .Example(
+          "dovetail replay ./db events.jsonl --from debezium --mapping "
+          "orders.textproto --source shop");
+  verb.Text("--from", "FORMAT", &options->changes.from,
+            "LOG is a file of another system's changes, - standard input",
+            {"jsonl", "csv", "debezium", "canal", "maxwell", "hbase-wal"})
+      .Text("--mapping", "FILE", &options->changes.mapping,
+            "With --from: which tables and fields they are, a "
+            "dovetail.v1.ChangeMapping in text format")
+      .Text("--delimiter", "CHARACTER", &options->changes.delimiter,
+            "With --from csv, between fields [comma; tab for .tsv]");
   verb.Flag("--create", &options->create,
             "Create the database, with the tables of the log, if there is none")
       .Text("--source", "NAME", &options->source,

@@ -98,8 +98,9 @@ absl::Status ExplainRun(const std::string& db, const absl::Status& status) {
   if (absl::IsDataLoss(status)) {
     return WithExitCode(
         WithHint(WithContext(db, status),
-                 "Bytes on disk are wrong. Copy the directory away as it is, "
-                 "then restore a backup."),
+                 absl::StrCat("Bytes on disk are wrong. See what is damaged, "
+                              "and what can be saved: dovetail doctor ",
+                              db)),
         ExitCode::kFindings);
   }
   return status;

@@ -27,6 +27,21 @@ if(DOVETAIL_SANITIZE)
     $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
 endif()
 
+# dovetail_seed_bugs(TARGET): lets the sources that ask for seeded bugs have
+# them, and leaves how the others are compiled alone; see base/seeded_bug.h.
+function(dovetail_seed_bugs target)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    if(NOT IS_ABSOLUTE ${source})
+      file(STRINGS ${source} asks REGEX "base/seeded_bug.h")
+      if(asks)
+        set_property(SOURCE ${source} APPEND PROPERTY
+                     COMPILE_DEFINITIONS DOVETAIL_SEEDED_BUGS)
+      endif()
+    endif()
+  endforeach()
+endfunction()
+
 # dovetail_component(TARGET): one folder of the library.
 function(dovetail_component target)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
@@ -36,6 +51,9 @@ function(dovetail_component target)
            absl::flat_hash_set absl::btree absl::inlined_vector absl::span
            absl::time Threads::Threads
     PRIVATE dovetail_warnings)
+  if(DOVETAIL_SEEDED_BUGS)
+    dovetail_seed_bugs(${target})
+  endif()
   if(NOT target STREQUAL "dovetail_proto")
     add_dependencies(${target} dovetail_proto)
   endif()

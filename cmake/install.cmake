@@ -18,12 +18,16 @@ foreach(kind static shared)
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dovetail)
 endforeach()
 
+# The test kit serves both kinds, so no export of one of them has it;
+# dovetail-config.cmake makes its target.
+install(TARGETS dovetail_testing DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
 set(proto_dir ${CMAKE_INSTALL_DATADIR}/dovetail/proto)
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/dovetail-config.cmake.in
   ${PROJECT_BINARY_DIR}/package/dovetail-config.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dovetail
-  PATH_VARS proto_dir)
+  PATH_VARS proto_dir CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(
   ${PROJECT_BINARY_DIR}/package/dovetail-config-version.cmake
   COMPATIBILITY SameMinorVersion)
@@ -39,7 +43,7 @@ foreach(which PUBLIC PRIVATE)
   list(TRANSFORM DOVETAIL_${which}_ABSL PREPEND absl_ OUTPUT_VARIABLE pc_absl)
   list(JOIN pc_absl " " pc_absl_${which})
 endforeach()
-set(packages dovetail)
+set(packages dovetail dovetail-testing)
 if(DOVETAIL_ASIO)
   list(APPEND packages dovetail-asio)
 endif()

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/seeded_bug.h"
 #include "base/status_macros.h"
 #include "engine/change_feed.h"
 
@@ -66,7 +67,7 @@ Committer::Committer(std::shared_ptr<Store> store,
     : store_(std::move(store)),
       services_(services),
       schema_(std::move(schema)),
-      view_(store_.get(), std::move(digests)),
+      view_(store_.get(), services.known_keys, std::move(digests)),
       batch_(store_->NewBatch()),
       sequence_(mark.sequence),
       pending_(mark.sequence),
@@ -185,6 +186,7 @@ absl::Status Committer::AdmitReplayed(const WriteOptions& options,
 
 absl::Status Committer::WaitUntilWritable() {
   RETURN_IF_ERROR(CheckWritable());
+  if (services_.disk != nullptr) RETURN_IF_ERROR(services_.disk->CheckRoom());
   return WaitForCompaction();
 }
 
@@ -378,6 +380,7 @@ absl::Status Committer::RunAlone(Writer& writer) {
                    SchemaState::FromCatalog(std::move(catalog), schema_.get()));
   RETURN_IF_ERROR(services_.recorder->CheckSchema(*next));
   next_schema_ = std::move(next);
+  view_.overlay().Put(CatalogCopyKey(), bytes);
   view_.overlay().Put(CatalogKey(), std::move(bytes));
   view_.digests().Adopt(next_schema_);
   return absl::OkStatus();
@@ -435,16 +438,20 @@ absl::StatusOr<RequestEffects> Committer::RunAdmitted(Writer& writer) {
 
 absl::Status Committer::CommitGroup(bool sync) {
   batch_->Clear();
-  view_.overlay().AppendTo(batch_.get());
+  view_.overlay().AppendTo(batch_.get(), services_.known_keys);
   Recorder& recorder = *services_.recorder;
   const absl::Status recorded = recorder.Append(sync);
   CommitMark mark{pending_, synced_, recorder.synced()};
   view_.digests().WriteTo(batch_.get(), &mark.digests);
-  batch_->Put(MarkKey(), EncodeMark(mark));
+  if (!SeededBug("mark_not_written")) {
+    batch_->Put(MarkKey(), EncodeMark(mark));
+  }
+  const bool sync_store = sync && !SeededBug("sync_skipped");
   const absl::Status status =
-      recorded.ok() ? store_->Write(*batch_, sync) : recorded;
+      recorded.ok() ? store_->Write(*batch_, sync_store) : recorded;
   if (!status.ok()) {
-    read_only_.store(true, std::memory_order_release);
+    read_only_.store(!SeededBug("writable_after_failure"),
+                     std::memory_order_release);
     next_schema_ = nullptr;
     return absl::UnknownError(absl::StrCat(
         recorded.ok() ? "store" : "write log",
@@ -459,6 +466,9 @@ absl::Status Committer::CommitGroup(bool sync) {
     recorder.UseSchema(*schema_).IgnoreError();
   }
   unpolled_bytes_ += view_.overlay().bytes();
+  if (services_.disk != nullptr) {
+    services_.disk->Wrote(view_.overlay().bytes());
+  }
   if (unpolled_bytes_ >= kLevel0PollBytes) {
     unpolled_bytes_ = 0;
     level0_files_.store(store_->Level0Files(), std::memory_order_relaxed);
@@ -478,7 +488,8 @@ void Committer::Publish() {
   state->store = store_;
   state->snapshot = store_->GetSnapshot();
   state->schema = schema_;
-  state->sequence = sequence_;
+  state->sequence =
+      SeededBug("old_sequence_published") ? SequenceNumber{} : sequence_;
   std::shared_ptr<const internal::PublishedState> old = std::move(state);
   MutexLock lock(published_mu_);
   published_.swap(old);

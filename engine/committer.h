@@ -39,6 +39,7 @@
 #include "absl/types/span.h"
 #include "base/mutex.h"
 #include "dovetail/engine.h"
+#include "engine/disk_guard.h"
 #include "engine/published_state.h"
 #include "engine/recorder.h"
 #include "engine/replay_request.h"
@@ -59,8 +60,10 @@ class Committer {
     RandomSource* random;
     Clock* clock;
     Recorder* recorder;
-    bool read_only = false;    // Refuse to write.
-    bool cross_check = false;  // See Options.
+    DiskGuard* disk = nullptr;        // Null: no disk.
+    KnownKeys* known_keys = nullptr;  // Null: look for every key.
+    bool read_only = false;           // Refuse to write.
+    bool cross_check = false;         // See Options.
     internal::PendingTamper* tamper = nullptr;
   };
   // Starts from `mark` and `digests`, the newest the store holds. All of

@@ -202,7 +202,7 @@ absl::Status CrossCheck::Check(const SerialView& view,
 
 void CrossCheck::Accept(const SerialView& view) {
   BatchRecorder recorder;
-  view.overlay().AppendTo(&recorder);
+  view.overlay().AppendTo(&recorder, /*known=*/nullptr);
   for (const auto& [key, value] : recorder.operations()) {
     checked_.insert_or_assign(key, value);
   }
@@ -221,7 +221,7 @@ CrossCheck::ChangesSinceLast(const SerialView& view) const {
     }
   }
   BatchRecorder recorder;
-  view.overlay().AppendTo(&recorder);
+  view.overlay().AppendTo(&recorder, /*known=*/nullptr);
   for (const auto& [key, value] : recorder.operations()) {
     ASSIGN_OR_RETURN(const Value before, Before(view, key));
     if (before == value) continue;

@@ -17,14 +17,17 @@
 #include "engine/committer.h"
 #include "engine/digest_admin.h"
 #include "engine/digest_keeper.h"
+#include "engine/disk_guard.h"
 #include "engine/held_snapshots.h"
 #include "engine/index_admin.h"
+#include "engine/known_keys.h"
 #include "engine/reader.h"
 #include "engine/recorder.h"
 #include "engine/repair.h"
 #include "engine/row_format.h"
 #include "engine/schema_state.h"
 #include "engine/storage/store.h"
+#include "engine/store_options.h"
 #include "engine/verifier.h"
 #include "observers/observer_chain.h"
 
@@ -43,25 +46,7 @@ absl::StatusOr<std::unique_ptr<Store>> OpenStore(const std::string& path,
     report->created = true;
     return NewMemoryStore();
   }
-  LevelDbStoreOptions store;
-  store.create_if_missing = options.create_if_missing && !options.read_only;
-  store.block_cache_bytes = options.block_cache_bytes;
-  store.write_buffer_bytes = options.write_buffer_bytes;
-  store.compress = options.compress;
-  store.open_files_max = options.open_files_max;
-  store.file_system = options.file_system;
-  store.mark_key = MarkKey();
-  store.parse_mark = [](std::string_view value)
-      -> absl::StatusOr<LevelDbStoreOptions::BatchMark> {
-    ASSIGN_OR_RETURN(const CommitMark mark, DecodeMark(value));
-    LevelDbStoreOptions::BatchMark batch;
-    batch.sequence = static_cast<uint64_t>(mark.sequence);
-    batch.synced_sequence = static_cast<uint64_t>(mark.synced);
-    if (mark.recorded.has_value()) {
-      batch.recorded = static_cast<uint64_t>(*mark.recorded);
-    }
-    return batch;
-  };
+  LevelDbStoreOptions store = MakeStoreOptions(options, options.file_system);
   store.before_sync = [recorder] { return recorder->Sync(); };
   store.keep_up_to = [&](const LevelDbStoreOptions::Found& found) {
     return recorder->Open(found, options.write_log, options.read_only);
@@ -136,10 +121,44 @@ absl::StatusOr<Loaded> LoadCatalog(const std::shared_ptr<Store>& shared,
   }
   if (options.read_only || (!changed && found)) return loaded;
   const std::unique_ptr<StoreBatch> batch = store.NewBatch();
-  batch->Put(CatalogKey(), catalog.SerializeAsString());
+  bytes = catalog.SerializeAsString();
+  batch->Put(CatalogKey(), bytes);
+  batch->Put(CatalogCopyKey(), bytes);
   batch->Put(MarkKey(), EncodeMark(loaded.mark));
   RETURN_IF_ERROR(store.Write(*batch, /*sync=*/true));
   return loaded;
+}
+
+// Of the spaces that a put looks into for a key that is often not there.
+std::vector<std::string> PrefixesLookedInto(const SchemaState& schema) {
+  std::vector<std::string> prefixes;
+  for (const TableState& table : schema.tables()) {
+    if (table.compiled->identity() < 0) prefixes.push_back(table.rows_prefix);
+    if (!table.deletes_prefix.empty()) prefixes.push_back(table.deletes_prefix);
+    const auto& indexes = table.compiled->indexes();
+    for (size_t i = 0; i < indexes.size(); ++i) {
+      if (indexes[i].unique() && table.Maintains(i)) {
+        prefixes.push_back(table.entry_prefixes[i]);
+      }
+    }
+  }
+  return prefixes;
+}
+
+// The keys in a space.
+absl::StatusOr<uint64_t> CountKeys(Store& store, const std::string& prefix,
+                                   const StoreSnapshot* snapshot) {
+  StoreReadOptions options;
+  options.snapshot = snapshot;
+  options.fill_cache = false;
+  const std::unique_ptr<StoreIterator> it = store.NewIterator(options);
+  uint64_t keys = 0;
+  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix);
+       it->Next()) {
+    ++keys;
+  }
+  RETURN_IF_ERROR(it->status());
+  return keys;
 }
 
 template <typename T>
@@ -158,6 +177,8 @@ class Engine::Impl {
   std::unique_ptr<ObserverChain> observers;
   std::unique_ptr<Recorder> recorder;  // Before the store, which calls it.
   std::shared_ptr<Store> store;
+  std::unique_ptr<DiskGuard> disk;
+  std::unique_ptr<KnownKeys> known_keys;
   std::unique_ptr<Committer> committer;
   std::unique_ptr<IndexAdmin> indexes;
   std::atomic<bool> closed{false};
@@ -248,6 +269,13 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(std::string path,
   StoreOpenReport report;
   absl::StatusOr<std::unique_ptr<Store>> store =
       OpenStore(path, options, impl->recorder.get(), &report);
+  if (absl::IsResourceExhausted(store.status()) && !options.in_memory) {
+    ASSIGN_OR_RETURN(impl->open_report.reserve_spent,
+                     SpendReserve(*options.file_system, path));
+    if (impl->open_report.reserve_spent) {
+      store = OpenStore(path, options, impl->recorder.get(), &report);
+    }
+  }
   if (!store.ok()) return store.status();
   impl->store = *std::move(store);
   absl::StatusOr<Loaded> loaded =
@@ -266,11 +294,27 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(std::string path,
   impl->open_report.write_log_cuts = impl->recorder->cuts();
   RETURN_IF_ERROR(impl->recorder->UseSchema(*loaded->schema));
   impl->options = std::move(options);
+  if (!impl->options.read_only && !impl->options.in_memory) {
+    RETURN_IF_ERROR(KeepReserve(*impl->options.file_system, path,
+                                impl->options.disk_reserve_bytes,
+                                impl->options.disk_free_min_bytes));
+    impl->disk = std::make_unique<DiskGuard>(impl->options.file_system, path,
+                                             impl->options.disk_free_min_bytes);
+    impl->disk->Look().IgnoreError();
+  }
+  // A database that is not new has to be read for it, in the background.
+  if (!impl->options.read_only && !impl->options.in_memory &&
+      (report.created || impl->options.background_work)) {
+    impl->known_keys = std::make_unique<KnownKeys>(
+        impl->store.get(), PrefixesLookedInto(*loaded->schema),
+        /*empty=*/report.created, impl->options.key_filter_bytes);
+  }
   impl->committer = std::make_unique<Committer>(
       impl->store, loaded->schema, loaded->mark, std::move(digests),
       Committer::Services{
           &impl->options.limits, impl->observers.get(), impl->options.random,
-          impl->options.clock, impl->recorder.get(), impl->options.read_only,
+          impl->options.clock, impl->recorder.get(), impl->disk.get(),
+          impl->known_keys.get(), impl->options.read_only,
           impl->options.cross_check, impl->options.tamper.get()});
   if (!impl->options.read_only) {
     const std::optional<WriteLogOptions>& wanted = impl->options.write_log;
@@ -563,7 +607,7 @@ absl::StatusOr<std::string> Engine::DecodeKey(std::string_view table,
   return state->compiled->row_key().DebugString(row_key);
 }
 
-absl::StatusOr<Stats> Engine::GetStats() {
+absl::StatusOr<Stats> Engine::GetStats(const StatsOptions& options) {
   RETURN_IF_ERROR(impl_->CheckUsable());
   Stats stats;
   const Committer::Counts counts = impl_->committer->counts();
@@ -581,6 +625,8 @@ absl::StatusOr<Stats> Engine::GetStats() {
                    ReadDigests(*state->store, read, *state->schema));
   for (size_t t = 0; t < state->schema->tables().size(); ++t) {
     const TableState& table = state->schema->tables()[t];
+    stats.late_ignored +=
+        table.counters[0]->late.load(std::memory_order_relaxed);
     const int indexes = static_cast<int>(table.compiled->indexes().size());
     for (int i = -1; i < indexes; ++i) {
       IndexStats index;
@@ -595,6 +641,10 @@ absl::StatusOr<Stats> Engine::GetStats() {
       const std::string& prefix = table.prefix(i);
       index.bytes_on_disk =
           impl_->store->ApproximateSize(prefix, PrefixEnd(prefix));
+      if (options.count_entries) {
+        ASSIGN_OR_RETURN(index.entries, CountKeys(*impl_->store, prefix,
+                                                  state->snapshot.get()));
+      }
       const EntryCounters& c = *table.counters[i + 1];
       index.entries_written = c.written.load(std::memory_order_relaxed);
       index.entries_deleted = c.deleted.load(std::memory_order_relaxed);
@@ -615,6 +665,11 @@ absl::StatusOr<Stats> Engine::GetStats() {
     stats.oldest_snapshot = oldest->first;
     stats.oldest_snapshot_micros =
         impl_->options.clock->MonotonicMicros() - oldest->second;
+  }
+  if (impl_->known_keys != nullptr) {
+    const KnownKeys::Figures known = impl_->known_keys->figures();
+    stats.key_filters = {known.keys, known.bytes, known.reads_saved,
+                         known.complete};
   }
   stats.levels = impl_->store->GetStats();
   stats.store = impl_->store->Report();

@@ -44,6 +44,12 @@ inline std::string SpacePrefix(SpaceId space) {
 inline std::string CatalogKey() {
   return SpacePrefix(kMetadataSpace) + "catalog";
 }
+// The catalog again, in a space of its own behind all others: whoever reads a
+// damaged database can do nothing without it.
+inline constexpr SpaceId kCatalogCopySpace{0xFFFFFFFF};
+inline std::string CatalogCopyKey() {
+  return SpacePrefix(kCatalogCopySpace) + "catalog";
+}
 inline std::string MarkKey() { return SpacePrefix(kMetadataSpace) + "mark"; }
 // Under which the table whose rows are in this space has its digests.
 inline std::string DigestKey(SpaceId rows) {

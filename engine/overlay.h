@@ -23,6 +23,7 @@
 
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
+#include "engine/known_keys.h"
 #include "engine/storage/store.h"
 
 namespace dovetail {
@@ -109,10 +110,12 @@ class Overlay {
   // Of keys and values put, roughly: changes that were undone still count.
   size_t bytes() const { return bytes_; }
 
-  void AppendTo(StoreBatch* batch) const {
+  // `known`, which may be null, is told of the keys that are put.
+  void AppendTo(StoreBatch* batch, KnownKeys* known) const {
     for (const Pending& pending : pending_) {
       if (pending.dropped) continue;
       if (pending.value.has_value()) {
+        if (known != nullptr) known->Add(pending.key);
         batch->Put(pending.key, *pending.value);
       } else {
         batch->Delete(pending.key);

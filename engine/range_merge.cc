@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/seeded_bug.h"
+
 namespace dovetail {
 
 RangeMerge::RangeMerge(const internal::PublishedState& state,
@@ -26,7 +28,9 @@ RangeMerge::RangeMerge(const internal::PublishedState& state,
     if (resume.has_value()) {
       std::string from = space + range.prefix + resume->suffix;
       // Of equal suffixes the streams up to the one that stopped are done.
-      if (i <= resume->stream) from.push_back('\0');
+      if (i <= resume->stream && !SeededBug("continuation_repeats_a_row")) {
+        from.push_back('\0');
+      }
       begin = std::max(std::move(begin), std::move(from));
     }
     stream.it->Seek(begin);
@@ -47,6 +51,9 @@ bool RangeMerge::InRange(Stream& stream) {
     status_.Update(stream.it->status());
     return false;
   }
+  if (SeededBug("range_end_included") && stream.it->key() == stream.end) {
+    return true;
+  }
   return stream.end.empty() || stream.it->key() < stream.end;
 }
 
@@ -56,6 +63,7 @@ std::string_view RangeMerge::SuffixOf(uint32_t stream) const {
 
 bool RangeMerge::After(uint32_t a, uint32_t b) const {
   const int order = SuffixOf(a).compare(SuffixOf(b));
+  if (SeededBug("merge_takes_streams_in_turn")) return a > b;
   return order != 0 ? order > 0 : a > b;
 }
 

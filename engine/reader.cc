@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/seeded_bug.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "engine/column_filter.h"
@@ -255,7 +256,9 @@ absl::StatusOr<ScanEnd> Reader::ForEach(const ScanRequest& request,
       continue;
     }
     ++returned;
-    if (visit(row) && returned < request.limit) {
+    const uint64_t limit =
+        request.limit + (SeededBug("one_row_too_many") ? 1 : 0);
+    if (visit(row) && returned < limit) {
       merge.Next();
       continue;
     }

@@ -95,6 +95,8 @@ struct ReplayRequest {
   // The sequence it has to get; absent: the next one.
   std::optional<SequenceNumber> sequence;
   uint64_t position = 0;
+  // The rows must have the digests that `record` says they have after it.
+  bool check_digests = false;
 
   // Of `record`, by Committer::Admit.
   std::vector<AdmittedEffect> effects = {};

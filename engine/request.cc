@@ -49,6 +49,34 @@ absl::Status CheckIdentity(const TableState& table) {
   return FindReadableIndex(table, table.indexes[identity].name()).status();
 }
 
+absl::Status AdmitDeleteAsOf(const Mutation& m, AdmittedMutation* out) {
+  const CompiledTable& table = *out->table->compiled;
+  const ChangeOrder* const order = table.change_order();
+  if (order == nullptr || !order->remembers_deletes()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a delete as of a time needs a table that remembers deletes: table=",
+        m.table));
+  }
+  const bool names_row =
+      m.target.match() == RowRef::Match::kOne &&
+      out->index == table.identity() &&
+      (!m.target.encoded_key().empty() ||
+       m.target.values().size() == (out->index < 0
+                                        ? table.row_key()
+                                        : table.indexes()[out->index].layout())
+                                       .columns()
+                                       .size());
+  if (!names_row) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a delete as of a time must name one row by its identity: table=",
+        m.table, " identity=",
+        table.identity() < 0 ? "(row key)"
+                             : table.indexes()[table.identity()].name()));
+  }
+  ASSIGN_OR_RETURN(out->delete_order, order->OrderOf(*m.as_of));
+  return absl::OkStatus();
+}
+
 absl::Status AdmitRecord(const Mutation& m, AdmittedMutation* out) {
   absl::Status status =
       out->table->compiled->ExtractFields(m.record, &out->row);
@@ -120,6 +148,11 @@ absl::StatusOr<AdmittedMutation> AdmitMutation(const SchemaState& schema,
       // Checked like a record, so that what the patch takes from it is valid.
       RETURN_IF_ERROR(AdmitRecord(m, &out));
       ASSIGN_OR_RETURN(out.patch, plans.Patch(*out.table, m.fields));
+      if (m.create_if_absent) RETURN_IF_ERROR(CheckIdentity(*out.table));
+      if (out.table->compiled->change_order() != nullptr) {
+        RETURN_IF_ERROR(
+            out.table->compiled->change_order()->CheckPatch(m.fields));
+      }
       break;
     }
     case Mutation::Kind::kDelete:
@@ -134,6 +167,7 @@ absl::StatusOr<AdmittedMutation> AdmitMutation(const SchemaState& schema,
     RETURN_IF_ERROR(index.status());
     out.index = *index;
   }
+  if (m.as_of.has_value()) RETURN_IF_ERROR(AdmitDeleteAsOf(m, &out));
   for (const Precondition& p : m.conditions) {
     ASSIGN_OR_RETURN(AdmittedCondition condition,
                      AdmitCondition(*out.table, plans, p));

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +42,7 @@ struct AdmittedMutation {
   int index = -1;                          // kPatch, kDelete: -1 for row key.
   std::shared_ptr<const WirePatch> patch;  // kPatch
   std::vector<AdmittedCondition> conditions;
+  std::optional<std::string> delete_order;  // kDelete with `as_of`.
 };
 
 // Compiled patches and condition readers, kept because callers send the same

@@ -161,6 +161,7 @@ absl::StatusOr<RequestEffects> RequestRunner::RunReplayed(
   const size_t mark = view_->overlay().Mark();
   absl::Status status = ApplyEffects(request);
   if (status.ok()) status = maintenance_.CheckSettled({});
+  if (status.ok() && request.check_digests) status = CheckDigests(request);
   RETURN_IF_ERROR(End(mark, status));
   return std::move(effects_);
 }
@@ -178,6 +179,25 @@ absl::Status RequestRunner::ApplyEffects(ReplayRequest& request) {
   const bool check = request.run->old_rows != ReplayOldRows::kReplace;
   for (AdmittedEffect& effect : request.effects) {
     RETURN_IF_ERROR(ApplyRead(effect, check));
+  }
+  return absl::OkStatus();
+}
+
+// Of the rows only: an index of the same name may be another one here.
+absl::Status RequestRunner::CheckDigests(const ReplayRequest& request) const {
+  if (request.record->digests().empty()) return absl::OkStatus();
+  google::protobuf::RepeatedPtrField<v1::SpaceDigest> ours;
+  view_->digests().AppendPending(&ours);
+  for (const v1::SpaceDigest& wanted : request.record->digests()) {
+    if (!wanted.index().empty()) continue;
+    for (const v1::SpaceDigest& is : ours) {
+      if (!is.index().empty() || is.table() != wanted.table()) continue;
+      if (is.count() == wanted.count() && is.sum() == wanted.sum()) continue;
+      return absl::DataLossError(absl::StrCat(
+          "the rows after the record are not those that the log had: sequence=",
+          request.record->sequence(), " table=", Quote(is.table()),
+          " rows=", is.count(), " log_rows=", wanted.count()));
+    }
   }
   return absl::OkStatus();
 }

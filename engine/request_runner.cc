@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/error_payload.h"
+#include "base/seeded_bug.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "engine/column_filter.h"
@@ -124,7 +125,9 @@ absl::Status RequestRunner::End(size_t overlay_mark, absl::Status status) {
   if (status.ok()) status = PrepareRecord();
   maintenance_.PostBatchMutateIndispensably(status);
   if (!status.ok()) {
-    view_->overlay().RollBackTo(overlay_mark);
+    if (!SeededBug("rollback_skipped")) {
+      view_->overlay().RollBackTo(overlay_mark);
+    }
     view_->digests().RollBack();
     return status;
   }
@@ -162,6 +165,15 @@ absl::Status RequestRunner::RunMutation(AdmittedMutation& m,
                                         std::string_view added_by,
                                         uint64_t* rows_changed) {
   absent_entry_.clear();
+  ignored_ = 0;
+  RETURN_IF_ERROR(ApplyMutation(m, added_by, rows_changed));
+  *rows_changed -= std::min(ignored_, *rows_changed);
+  return absl::OkStatus();
+}
+
+absl::Status RequestRunner::ApplyMutation(AdmittedMutation& m,
+                                          std::string_view added_by,
+                                          uint64_t* rows_changed) {
   switch (m.mutation->kind) {
     case Mutation::Kind::kInsert:
     case Mutation::Kind::kPut:
@@ -175,11 +187,18 @@ absl::Status RequestRunner::RunMutation(AdmittedMutation& m,
   *rows_changed = rows.size();
   const bool is_patch = m.mutation->kind == Mutation::Kind::kPatch;
   if (rows.empty() && m.mutation->target.match() == RowRef::Match::kOne) {
+    if (is_patch && m.mutation->create_if_absent) {
+      *rows_changed = 1;
+      return ApplyPut(m, added_by);
+    }
     RETURN_IF_ERROR(CheckConditions(m, nullptr));
     if (is_patch) {
       return absl::NotFoundError(absl::StrCat(
           "no row to patch: table=", m.table->name(),
           " index=", m.index < 0 ? "(row key)" : m.mutation->target.index()));
+    }
+    if (m.delete_order.has_value()) {
+      return ApplyOrderedDelete(m, std::nullopt, added_by);
     }
   }
   for (CurrentRow& row : rows) {
@@ -205,7 +224,8 @@ absl::StatusOr<std::vector<CurrentRow>> RequestRunner::Resolve(
     RETURN_IF_ERROR(point ? ResolveUnique(m, &rows) : ResolveScan(m, &rows));
   }
   RETURN_IF_ERROR(KeepMatching(m, &rows));
-  if (rows.size() > 1 && target.match() == RowRef::Match::kOne) {
+  if (rows.size() > 1 && target.match() == RowRef::Match::kOne &&
+      !SeededBug("ambiguous_target")) {
     return absl::FailedPreconditionError(absl::StrCat(
         "several rows match, one was asked for: table=", m.table->name(),
         " index=", target.index(), "; use Match::kAll or give more columns"));
@@ -323,7 +343,8 @@ absl::Status RequestRunner::CheckConditions(const AdmittedMutation& m,
     }
     if (row == nullptr) return fail("the row must exist");
     if (condition.kind == Precondition::Kind::kVersionEquals &&
-        row->version != condition.version) {
+        row->version != condition.version &&
+        !SeededBug("version_not_checked")) {
       return fail(
           absl::StrCat("version=", static_cast<uint64_t>(row->version),
                        " wanted=", static_cast<uint64_t>(condition.version)));
@@ -413,9 +434,13 @@ absl::Status RequestRunner::ApplyPut(AdmittedMutation& m,
                                      std::string_view added_by) {
   ASSIGN_OR_RETURN(const std::optional<CurrentRow> old, FindReplaced(m));
   RETURN_IF_ERROR(CheckConditions(m, old.has_value() ? &*old : nullptr));
-  if (m.mutation->kind == Mutation::Kind::kInsert && old.has_value()) {
+  if (m.mutation->kind == Mutation::Kind::kInsert && old.has_value() &&
+      !SeededBug("insert_replaces")) {
     return absl::AlreadyExistsError(absl::StrCat(
         "row to insert exists: ", DescribeKey(*m.table, old->key)));
+  }
+  if (m.table->compiled->change_order() != nullptr) {
+    return ApplyOrderedPut(m, old, added_by);
   }
   return ApplyChange(*m.table, old, NewRow{&m.row, m.mutation->record},
                      added_by);
@@ -423,9 +448,19 @@ absl::Status RequestRunner::ApplyPut(AdmittedMutation& m,
 
 absl::Status RequestRunner::ApplyPatch(AdmittedMutation& m, CurrentRow old,
                                        std::string_view added_by) {
-  const CompiledTable& compiled = *m.table->compiled;
   std::string record;
   RETURN_IF_ERROR(m.patch->Apply(old.record(), m.mutation->record, &record));
+  if (m.table->compiled->change_order() != nullptr) {
+    return ApplyOrderedPatch(m, std::move(old), std::move(record), added_by);
+  }
+  return ApplyMerged(*m.table, std::move(old), std::move(record), added_by);
+}
+
+// Changes the row into `record`, which was made of it.
+absl::Status RequestRunner::ApplyMerged(const TableState& table, CurrentRow old,
+                                        std::string record,
+                                        std::string_view added_by) {
+  const CompiledTable& compiled = *table.compiled;
   if (record.size() > services_.limits->record_bytes_max) {
     return absl::InvalidArgumentError(
         absl::StrCat("patched record is too large: bytes=", record.size(),
@@ -437,19 +472,21 @@ absl::Status RequestRunner::ApplyPatch(AdmittedMutation& m, CurrentRow old,
   RETURN_IF_ERROR(compiled.EncodeKey(salt, &next));
   if (next.key != old.key) {
     ASSIGN_OR_RETURN(const std::optional<CurrentRow> in_the_way,
-                     view_->ReadRow(*m.table, next.key));
-    if (in_the_way.has_value()) {
-      return absl::AlreadyExistsError(
-          absl::StrCat("patch would move the row onto another one: from ",
-                       DescribeKey(*m.table, old.key), " to ",
-                       DescribeKey(*m.table, next.key)));
+                     view_->ReadRow(table, next.key));
+    if (in_the_way.has_value() && !SeededBug("patch_over_another_row")) {
+      return absl::AlreadyExistsError(absl::StrCat(
+          "patch would move the row onto another one: from ",
+          DescribeKey(table, old.key), " to ", DescribeKey(table, next.key)));
     }
   }
-  return ApplyChange(*m.table, std::move(old), NewRow{&next, record}, added_by);
+  return ApplyChange(table, std::move(old), NewRow{&next, record}, added_by);
 }
 
 absl::Status RequestRunner::ApplyDelete(AdmittedMutation& m, CurrentRow old,
                                         std::string_view added_by) {
+  if (!m.table->deletes_prefix.empty()) {
+    return ApplyOrderedDelete(m, std::move(old), added_by);
+  }
   return ApplyChange(*m.table, std::move(old), std::nullopt, added_by);
 }
 
@@ -488,13 +525,19 @@ absl::Status RequestRunner::ApplyChange(const TableState& table,
   if (old.has_value()) {
     old_sum = view_->digests().Remove(table, -1, old->key, old->record());
   }
-  if (old.has_value() && (!next.has_value() || old->key != next->row->key)) {
+  const bool moves =
+      old.has_value() && next.has_value() && old->key != next->row->key;
+  if ((old.has_value() && !next.has_value()) ||
+      (moves && !SeededBug("moved_row_stays"))) {
     overlay.Delete(table.rows_prefix + old->key);
     Count(table.counters[0]->deleted);
   }
   if (next.has_value()) {
-    overlay.Put(table.rows_prefix + next->row->key,
-                EncodeRow(sequence_, next->record));
+    overlay.Put(
+        table.rows_prefix + next->row->key,
+        EncodeRow(SeededBug("stale_version") && old.has_value() ? old->version
+                                                                : sequence_,
+                  next->record));
     view_->digests().Add(table, -1, next->row->key, next->record);
     Count(table.counters[0]->written);
   }

@@ -137,6 +137,7 @@ class RequestRunner {
   absl::Status PrepareRecord();
 
   absl::Status ApplyEffects(ReplayRequest& request);
+  absl::Status CheckDigests(const ReplayRequest& request) const;
   absl::Status ApplyKnown(const std::vector<AdmittedEffect>& effects);
   absl::Status ApplyRead(AdmittedEffect& effect, bool check_old);
   absl::Status Remove(const AdmittedEffect& effect, CurrentRow row);
@@ -150,17 +151,39 @@ class RequestRunner {
   absl::Status RunMutations(std::vector<AdmittedMutation>& mutations);
   absl::Status RunMutation(AdmittedMutation& m, std::string_view added_by,
                            uint64_t* rows_changed);
+  absl::Status ApplyMutation(AdmittedMutation& m, std::string_view added_by,
+                             uint64_t* rows_changed);
   absl::Status RunAdded();
 
   absl::Status ApplyPut(AdmittedMutation& m, std::string_view added_by);
   absl::Status ApplyPatch(AdmittedMutation& m, CurrentRow old,
                           std::string_view added_by);
+  absl::Status ApplyMerged(const TableState& table, CurrentRow old,
+                           std::string record, std::string_view added_by);
   absl::Status ApplyDelete(AdmittedMutation& m, CurrentRow old,
                            std::string_view added_by);
   absl::Status ApplyChange(const TableState& table,
                            const std::optional<CurrentRow>& old,
                            std::optional<NewRow> next,
                            std::string_view added_by);
+
+  // See ordered_change.cc.
+  absl::Status ApplyOrderedPut(AdmittedMutation& m,
+                               const std::optional<CurrentRow>& old,
+                               std::string_view added_by);
+  absl::Status ApplyOrderedPatch(AdmittedMutation& m, CurrentRow old,
+                                 std::string patched,
+                                 std::string_view added_by);
+  absl::Status ApplyOrderedDelete(AdmittedMutation& m,
+                                  std::optional<CurrentRow> old,
+                                  std::string_view added_by);
+  absl::StatusOr<bool> IsBehindADelete(const TableState& table,
+                                       const EncodedRow& row,
+                                       std::string_view record);
+  absl::StatusOr<std::string> LedgerKey(const TableState& table,
+                                        const EncodedRow& row) const;
+  absl::StatusOr<std::string> LedgerKey(const AdmittedMutation& m) const;
+  absl::Status Ignore(const TableState& table);
 
   // The row a put replaces: the one that has its identity, else the one under
   // its row key. Sets m.row's key.
@@ -198,6 +221,7 @@ class RequestRunner {
   size_t added_count_ = 0;
   size_t request_bytes_ = 0;
   std::vector<std::atomic<uint64_t>*> counts_;  // To raise on success.
+  uint64_t ignored_ = 0;  // Changes of the mutation that came too late.
   // The store key of a unique entry that was just looked for and not found.
   std::string absent_entry_;
   std::vector<EntryToPut> entries_to_put_;

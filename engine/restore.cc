@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,8 @@
 #include "dovetail/write_log.h"
 #include "engine/backup_directory.h"
 #include "engine/file_copy.h"
+#include "engine/write_log_directory.h"
+#include "engine/write_log_recovery.h"
 
 namespace dovetail {
 namespace {
@@ -33,6 +36,20 @@ std::string ParentOf(const std::string& path) {
 
 bool IsTable(const std::string& name) {
   return name.ends_with(".ldb") || name.ends_with(".sst");
+}
+
+// Whether the table has this very index in `schema`.
+bool HasIndex(const v1::Schema& schema, std::string_view table,
+              const v1::IndexSchema& index) {
+  for (const v1::TableSchema& other : schema.tables()) {
+    if (ToStd(other.name()) != table) continue;
+    for (const v1::IndexSchema& candidate : other.indexes()) {
+      if (candidate.SerializeAsString() == index.SerializeAsString()) {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 class Restorer {
@@ -58,8 +75,13 @@ class Restorer {
   absl::Status CopyCheckpoint(uint64_t checkpoint);
   absl::Status CopyOne(const std::string& from, const std::string& to,
                        bool link);
+  absl::Status OpenEngine(const v1::Schema& schema);
   absl::Status Replay();
-  absl::Status RunReplay(Engine* engine, ReplaySource* source);
+  // Whether the log has the commit, and the restore is to go that far.
+  absl::StatusOr<bool> IsWanted(uint64_t sequence) const;
+  absl::Status AdoptSchema(uint64_t first_sequence);
+  absl::Status BuildIndexes();
+  absl::Status ReplayUpTo(std::optional<uint64_t> last);
 
   FileSystem* const files_;
   const std::string backup_;
@@ -67,6 +89,7 @@ class Restorer {
   const std::string unfinished_;
   const RestoreOptions options_;
   RestoreReport report_;
+  std::unique_ptr<Engine> engine_;
 };
 
 absl::StatusOr<RestoreReport> Restorer::Run() {
@@ -172,38 +195,103 @@ absl::Status Restorer::CopyOne(const std::string& from, const std::string& to,
   return CopyFile(files_, from, to).status();
 }
 
-absl::Status Restorer::Replay() {
+absl::Status Restorer::OpenEngine(const v1::Schema& schema) {
+  engine_.reset();
   Options options;
   options.create_if_missing = false;
   options.background_work = false;
+  options.add_indexes = true;
   options.file_system = files_;
-  ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine,
-                   Engine::Open(unfinished_, Schema(), std::move(options)));
-  report_.sequence = engine->open_report().sequence;
-  ASSIGN_OR_RETURN(const std::optional<int64_t> next,
-                   TimeOf(static_cast<uint64_t>(report_.sequence) + 1));
-  if (next.has_value()) {
-    const std::unique_ptr<ReplaySource> source =
-        OpenWriteLogSource(files_, BackupLogPath(backup_));
-    RETURN_IF_ERROR(RunReplay(engine.get(), source.get()));
-  }
-  return engine->Close();
+  ASSIGN_OR_RETURN(
+      engine_, Engine::Open(unfinished_, Schema(schema), std::move(options)));
+  report_.sequence = engine_->open_report().sequence;
+  return absl::OkStatus();
 }
 
-absl::Status Restorer::RunReplay(Engine* engine, ReplaySource* source) {
+// A file of the log at a time, since each has one schema.
+absl::Status Restorer::Replay() {
+  RETURN_IF_ERROR(OpenEngine({}));
+  ASSIGN_OR_RETURN(const std::vector<uint64_t> firsts,
+                   ListWriteLogFiles(files_, BackupLogPath(backup_)));
+  for (size_t i = 0; i < firsts.size(); ++i) {
+    const uint64_t next = static_cast<uint64_t>(report_.sequence) + 1;
+    std::optional<uint64_t> last;
+    if (i + 1 < firsts.size()) last = firsts[i + 1] - 1;
+    if (last.has_value() && *last < next) continue;
+    ASSIGN_OR_RETURN(const bool wanted, IsWanted(next));
+    if (!wanted) break;
+    RETURN_IF_ERROR(AdoptSchema(firsts[i]));
+    RETURN_IF_ERROR(ReplayUpTo(last));
+  }
+  const absl::Status forgotten = Replayer::ForgetSource(engine_.get(), kSource);
+  if (!absl::IsNotFound(forgotten)) RETURN_IF_ERROR(forgotten);
+  RETURN_IF_ERROR(BuildIndexes());
+  return engine_->Close();
+}
+
+absl::StatusOr<bool> Restorer::IsWanted(uint64_t sequence) const {
+  if (options_.to_sequence.has_value() &&
+      sequence > static_cast<uint64_t>(*options_.to_sequence)) {
+    return false;
+  }
+  ASSIGN_OR_RETURN(const std::optional<int64_t> time, TimeOf(sequence));
+  if (!time.has_value()) return false;
+  return !options_.to_time_us.has_value() || *time <= *options_.to_time_us;
+}
+
+// What was changed in the catalog between two files: indexes that went, came,
+// or were made anew, tables that came, record types that grew.
+absl::Status Restorer::AdoptSchema(uint64_t first_sequence) {
+  ASSIGN_OR_RETURN(
+      const v1::WriteLogFileHeader header,
+      ReadWriteLogFileHeader(
+          files_, WriteLogPath(BackupLogPath(backup_), first_sequence)));
+  ASSIGN_OR_RETURN(const v1::Schema has, engine_->GetSchema());
+  if (has.SerializeAsString() == header.schema().SerializeAsString()) {
+    return absl::OkStatus();
+  }
+  for (const v1::TableSchema& table : has.tables()) {
+    for (const v1::IndexSchema& index : table.indexes()) {
+      if (HasIndex(header.schema(), ToStd(table.name()), index)) continue;
+      RETURN_IF_ERROR(
+          engine_->DropIndex(ToStd(table.name()), ToStd(index.name())));
+    }
+  }
+  RETURN_IF_ERROR(engine_->Close());
+  RETURN_IF_ERROR(OpenEngine(header.schema()));
+  return BuildIndexes();
+}
+
+absl::Status Restorer::BuildIndexes() {
+  ASSIGN_OR_RETURN(const std::vector<IndexInfo> indexes,
+                   engine_->ListIndexes());
+  for (const IndexInfo& index : indexes) {
+    if (index.state != IndexState::kBuilding) continue;
+    RETURN_IF_ERROR(engine_->BuildIndex(index.table, index.index, {}).status());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Restorer::ReplayUpTo(std::optional<uint64_t> last) {
   ReplayOptions options;
   options.source = kSource;
   options.sequences = ReplaySequences::kKeep;
   options.progress = [&](const ReplayReport& report) {
     return options_.progress == nullptr ||
-           options_.progress(report.applied, report.sequence);
+           options_.progress(report_.replayed + report.applied,
+                             report.sequence);
   };
   options.file_system = files_;
-  ASSIGN_OR_RETURN(const std::unique_ptr<Replayer> replayer,
-                   Replayer::Open(engine, source, std::move(options)));
+  const std::unique_ptr<ReplaySource> source =
+      OpenWriteLogSource(files_, BackupLogPath(backup_));
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<Replayer> replayer,
+      Replayer::Open(engine_.get(), source.get(), std::move(options)));
   ReplayStop stop;
+  stop.to_position = last;
   if (options_.to_sequence.has_value()) {
-    stop.to_position = static_cast<uint64_t>(*options_.to_sequence);
+    const auto wanted = static_cast<uint64_t>(*options_.to_sequence);
+    stop.to_position = std::min(wanted, last.value_or(wanted));
   }
   stop.to_time_us = options_.to_time_us;
   RETURN_IF_ERROR(replayer->Run(stop));
@@ -211,10 +299,9 @@ absl::Status Restorer::RunReplay(Engine* engine, ReplaySource* source) {
   if (report.end == ReplayReport::End::kCancelled) {
     return absl::CancelledError("the restore was cancelled");
   }
-  report_.replayed = report.applied;
+  report_.replayed += report.applied;
   report_.sequence = std::max(report_.sequence, report.sequence);
-  const absl::Status forgotten = Replayer::ForgetSource(engine, kSource);
-  return absl::IsNotFound(forgotten) ? absl::OkStatus() : forgotten;
+  return absl::OkStatus();
 }
 
 }  // namespace

@@ -56,6 +56,13 @@ absl::StatusOr<TableState> StateOf(const v1::CatalogTable& stored,
   }
   table.rows_prefix = PrefixOf(stored.rows());
   table.counters.push_back(CountersOf(before, table.rows_prefix));
+  const ChangeOrder* const order = table.compiled->change_order();
+  if (order != nullptr && order->remembers_deletes()) {
+    if (stored.deletes().kind() != v1::DELETE_LEDGER) {
+      return Contradiction(table.name(), "its deletes have no space");
+    }
+    table.deletes_prefix = PrefixOf(stored.deletes());
+  }
   for (size_t i = 0; i < indexes.size(); ++i) {
     const v1::CatalogIndex& index = stored.indexes(static_cast<int>(i));
     if (index.name() != indexes[i].name() ||
@@ -88,6 +95,10 @@ void AddTable(const CompiledTable& table, v1::Catalog* catalog) {
     index.set_name(table.indexes()[i].name());
     TakeSpace(v1::INDEX_ENTRIES, catalog, index.mutable_space());
     index.set_fingerprint(IndexFingerprint(table, static_cast<int>(i)));
+  }
+  if (table.change_order() != nullptr &&
+      table.change_order()->remembers_deletes()) {
+    TakeSpace(v1::DELETE_LEDGER, catalog, stored.mutable_deletes());
   }
 }
 

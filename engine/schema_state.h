@@ -28,6 +28,7 @@ struct EntryCounters {
   std::atomic<uint64_t> unchanged{0};
   std::atomic<uint64_t> entries_read{0};
   std::atomic<uint64_t> rows_returned{0};
+  std::atomic<uint64_t> late{0};  // Changes that were ignored.
 
   void CountRead(uint64_t entries, uint64_t rows) {
     entries_read.fetch_add(entries, std::memory_order_relaxed);
@@ -40,6 +41,7 @@ struct TableState {
   uint64_t schema_version = 0;  // Of the catalog it is of.
   std::unique_ptr<const CompiledTable> compiled;
   std::string rows_prefix;
+  std::string deletes_prefix;  // Empty: deletes are not remembered.
   std::vector<std::string> entry_prefixes;  // By position of the index.
   std::vector<v1::CatalogIndex> indexes;    // By position: state, reason.
   // [0] the rows, [1 + i] index i. Outlives changes of the schema.

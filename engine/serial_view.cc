@@ -3,6 +3,7 @@
 #include "engine/serial_view.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/seeded_bug.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "engine/row_format.h"
@@ -29,8 +30,12 @@ absl::StatusOr<CurrentRow> MakeCurrentRow(const TableState& table,
 
 absl::StatusOr<std::optional<std::string>> SerialView::Read(
     std::string_view key) const {
-  if (const auto* pending = overlay_.Find(key); pending != nullptr) {
+  if (const auto* pending = overlay_.Find(key);
+      pending != nullptr && !SeededBug("stale_overlay_read")) {
     return *pending;
+  }
+  if (known_ != nullptr && known_->SurelyAbsent(key)) {
+    return std::optional<std::string>();
   }
   return ReadStored(key);
 }
@@ -82,7 +87,8 @@ absl::Status SerialView::Scan(const std::string& prefix,
     auto over = pending.lower_bound(std::string_view(begin));
     while (out->size() < entries_max) {
       const bool stored = it->Valid() && it->key() < end;
-      const bool overlaid = over != pending.end() && (*over)->key < end;
+      const bool overlaid = over != pending.end() && (*over)->key < end &&
+                            !SeededBug("scan_without_overlay");
       if (!stored && !overlaid) break;
       // The overlay wins where both have the key.
       if (overlaid && (!stored || (*over)->key <= it->key())) {

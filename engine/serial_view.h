@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/digest_keeper.h"
+#include "engine/known_keys.h"
 #include "engine/overlay.h"
 #include "engine/schema_state.h"
 #include "engine/storage/store.h"
@@ -34,8 +35,10 @@ struct CurrentRow {
 // Thread-compatible. The store must outlive it.
 class SerialView {
  public:
-  SerialView(Store* store, DigestKeeper digests)
-      : store_(store), digests_(std::move(digests)) {}
+  // `known` may be null; it must outlive the view, and be told of what the
+  // overlay puts into the store.
+  SerialView(Store* store, KnownKeys* known, DigestKeeper digests)
+      : store_(store), known_(known), digests_(std::move(digests)) {}
 
   Overlay& overlay() { return overlay_; }
   const Overlay& overlay() const { return overlay_; }
@@ -72,6 +75,7 @@ class SerialView {
 
  private:
   Store* const store_;
+  KnownKeys* const known_;
   Overlay overlay_;
   DigestKeeper digests_;
 };

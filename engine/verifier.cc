@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/seeded_bug.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "dovetail/digest.h"
@@ -86,7 +87,8 @@ absl::StatusOr<Verifier::Sums> Verifier::VerifyTable(
   for (size_t i = 0; i < indexes.size(); ++i) {
     IndexSums& index = sums.indexes[i];
     RETURN_IF_ERROR(SumEntries(table, indexes[i], &index.entries));
-    if (!(index.implied == index.entries)) differ.push_back(indexes[i]);
+    const bool same = index.implied == index.entries;
+    if (!same && !SeededBug("verify_is_blind")) differ.push_back(indexes[i]);
   }
   if (differ.empty()) return sums;
   RETURN_IF_ERROR(NameMissing(table, differ));

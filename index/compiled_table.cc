@@ -92,9 +92,8 @@ absl::StatusOr<std::unique_ptr<const CompiledTable>> CompiledTable::Compile(
   RETURN_IF_ERROR(In(place, old_fields.status()));
 
   // Not make_unique: the constructor is private.
-  std::unique_ptr<CompiledTable> table(
-      new CompiledTable(schema, *std::move(type), *std::move(extractor),
-                        *std::move(old_fields)));
+  std::unique_ptr<CompiledTable> table(new CompiledTable(
+      schema, *std::move(type), *std::move(extractor), *std::move(old_fields)));
   absl::StatusOr<KeyLayout> row_key =
       KeyLayout::CompileRowKey(schema.row_key(), table->fields());
   RETURN_IF_ERROR(In(absl::StrCat(place, " row key"), row_key.status()));
@@ -113,6 +112,13 @@ absl::StatusOr<std::unique_ptr<const CompiledTable>> CompiledTable::Compile(
     table->indexes_.push_back(*std::move(index));
   }
 
+  if (schema.has_change_order()) {
+    absl::StatusOr<ChangeOrder> order =
+        ChangeOrder::Compile(table->record_type(), schema.change_order());
+    RETURN_IF_ERROR(In(absl::StrCat(place, " change order"), order.status()));
+    table->change_order_ =
+        std::make_unique<const ChangeOrder>(*std::move(order));
+  }
   if (!schema.identity().empty()) {
     table->identity_ = table->FindIndex(schema.identity());
     if (table->identity_ < 0 || !table->indexes_[table->identity_].unique()) {

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dovetail/v1/schema.pb.h"
+#include "index/change_order.h"
 #include "index/descriptors.h"
 #include "index/extractor.h"
 #include "index/index_definition.h"
@@ -41,6 +42,8 @@ class CompiledTable {
   // Position in indexes(), or -1.
   int FindIndex(std::string_view name) const;
   int identity() const { return identity_; }
+  // Null if the table declares none.
+  const ChangeOrder* change_order() const { return change_order_.get(); }
 
   // Whether rows of one row key always have one identity: the row key holds
   // every field of the identity. A put that finds no owner of its identity
@@ -75,6 +78,7 @@ class CompiledTable {
   OldFieldsEncoder old_fields_;
   KeyLayout row_key_;
   std::vector<IndexDefinition> indexes_;
+  std::unique_ptr<const ChangeOrder> change_order_;
   int identity_ = -1;
   bool identity_follows_from_row_key_ = false;
 };

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "base/check.h"
 #include "base/coding.h"
+#include "base/seeded_bug.h"
 #include "base/strings.h"
 #include "index/ordered_codec.h"
 
@@ -71,7 +72,9 @@ bool AppendPlain(FieldType type, const FieldValue& value, std::string* out) {
       AppendBigEndian(static_cast<uint32_t>(value.bits) ^ kSign32, 4, out);
       return true;
     case FieldType::kInt64:
-      AppendBigEndian(value.bits ^ kSign64, 8, out);
+      AppendBigEndian(
+          SeededBug("sign_not_flipped") ? value.bits : value.bits ^ kSign64, 8,
+          out);
       return true;
     case FieldType::kUint32:
       AppendBigEndian(value.bits, 4, out);

@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/seeded_bug.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "index/hash.h"
@@ -30,7 +31,8 @@ constexpr char kValueTag = 0x01;
 constexpr char kNullLastTag = 0x02;
 
 char NullTag(const KeyPart& part) {
-  return part.nulls_last ? kNullLastTag : kNullFirstTag;
+  return part.nulls_last != SeededBug("wrong_null_rank") ? kNullLastTag
+                                                         : kNullFirstTag;
 }
 
 absl::Status Malformed(const KeyPart& part, std::string_view bytes,
@@ -140,7 +142,9 @@ absl::Status AppendValue(const KeyPart& part, const FieldValue& value,
   }
   const size_t start = out->size();
   RETURN_IF_ERROR(AppendBody(part, value, out));
-  if (part.descending) ComplementFrom(start, out);
+  if (part.descending && !SeededBug("desc_not_complemented")) {
+    ComplementFrom(start, out);
+  }
   return absl::OkStatus();
 }
 
@@ -242,7 +246,10 @@ absl::StatusOr<Value> DecodeKeyPart(const KeyPart& part,
 }
 
 std::string PrefixEnd(std::string_view prefix) {
-  while (!prefix.empty() && prefix.back() == '\xFF') prefix.remove_suffix(1);
+  while (!prefix.empty() && prefix.back() == '\xFF' &&
+         !SeededBug("prefix_end_overflows")) {
+    prefix.remove_suffix(1);
+  }
   std::string end(prefix);
   if (!end.empty()) ++end.back();
   return end;

@@ -207,6 +207,24 @@ TableBuilder& TableBuilder::Identity(std::string_view index) {
   return *this;
 }
 
+TableBuilder& TableBuilder::OrderedBy(std::string_view field) {
+  proto_.mutable_change_order()->set_order_by(std::string(field));
+  return *this;
+}
+
+TableBuilder& TableBuilder::OrderedGroup(std::string_view order_by,
+                                         std::vector<std::string> fields) {
+  v1::ChangeOrder::Group& group = *proto_.mutable_change_order()->add_groups();
+  group.set_order_by(std::string(order_by));
+  for (std::string& field : fields) group.add_fields(std::move(field));
+  return *this;
+}
+
+TableBuilder& TableBuilder::RememberDeletes() {
+  proto_.mutable_change_order()->set_remember_deletes(true);
+  return *this;
+}
+
 absl::StatusOr<Schema> Schema::FromText(
     std::string_view text, const google::protobuf::DescriptorPool& pool) {
   v1::Schema proto;

@@ -30,6 +30,8 @@ constexpr SchemaRule kRules[] = {
      kCopy},
     {"identity-changed", kRefused,
      "rows written so far were told apart by another index", kCopy},
+    {"change-order-changed", kRefused,
+     "rows written so far were merged by another order", kCopy},
     {"index-added", kNeedsOption, "the index is built while it is in use",
      "open with Options::add_indexes, or call Engine::AddIndex first"},
     {"index-undeclared", kAllowed,
@@ -190,6 +192,13 @@ std::vector<SchemaChange> CompareTables(const CompiledTable& stored,
   if (s.identity() != w.identity()) {
     changes.push_back(MakeChange("identity-changed", stored, "identity",
                                  s.identity(), w.identity()));
+  }
+  std::string s_order = s.change_order().ShortDebugString();
+  std::string w_order = w.change_order().ShortDebugString();
+  if (s_order != w_order) {
+    changes.push_back(MakeChange("change-order-changed", stored,
+                                 "change order", std::move(s_order),
+                                 std::move(w_order)));
   }
   std::vector<SchemaChange> records = CompareRecords(stored, wanted);
   std::move(records.begin(), records.end(), std::back_inserter(changes));

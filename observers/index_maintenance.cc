@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/seeded_bug.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 
@@ -88,17 +89,22 @@ absl::Status IndexMaintenance::Maintain(EntrySink& sink,
       continue;
     }
     if (!indexes[i].unique()) {
-      if (before.present && !same_key) {
+      if (before.present && !same_key && !SeededBug("skip_entry_delete")) {
         sink.DeleteEntry(i, std::move(before.key), before.value);
       }
-      if (after.present) {
+      if (after.present && !SeededBug("skip_entry_put")) {
         RETURN_IF_ERROR(sink.PutEntry(i, std::move(after.key),
                                       std::move(after.value),
                                       same_key ? &before.value : nullptr));
       }
       continue;
     }
-    if (before.present) {
+    if (SeededBug("put_before_delete") && before.present && after.present) {
+      RETURN_IF_ERROR(PutUnique(sink, i, after.key, after.value, added_by));
+      sink.DeleteEntry(i, std::move(before.key), before.value);
+      continue;
+    }
+    if (before.present && !SeededBug("skip_unique_delete")) {
       RETURN_IF_ERROR(
           DeleteUnique(sink, i, std::move(before.key), before.value));
     }
@@ -144,7 +150,7 @@ absl::Status IndexMaintenance::DeleteUnique(EntrySink& sink, size_t index,
       return absl::OkStatus();
     }
   }
-  if (contested == contested_.end()) {
+  if (contested == contested_.end() || SeededBug("displaced_owner_lost")) {
     sink.DeleteEntry(index, std::move(key), value);
     return absl::OkStatus();
   }
@@ -175,6 +181,7 @@ absl::Status IndexMaintenance::Violation(const Contested& contested) {
 absl::Status IndexMaintenance::CheckSettled(
     std::string_view entry_prefix) const {
   for (const auto& [key, contested] : contested_) {
+    if (SeededBug("lost_unique_check")) break;
     if (key.starts_with(entry_prefix)) return Violation(contested);
   }
   return absl::OkStatus();

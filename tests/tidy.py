@@ -23,6 +23,7 @@ MAY_INCLUDE = {
     "index": [PUBLIC, "base"],
     "observers": [PUBLIC, "base", "index"],
     "engine": [PUBLIC, "base", "index", "observers"],
+    "testing": [PUBLIC, "base"],
     "cli": [PUBLIC, "base"],
     "bench": [PUBLIC, "base"],
     "examples": [PUBLIC],

@@ -14,9 +14,8 @@ constexpr char kPut = 1;
 }  // namespace
 
 absl::StatusOr<LevelDbBatchHeader> DecodeLevelDbBatch(
-    std::string_view record,
-    const std::function<void(std::string_view key, std::string_view value)>&
-        put) {
+    std::string_view record, const LevelDbPutFn& put,
+    const LevelDbDeleteFn& del) {
   if (record.size() < kHeaderBytes) {
     return absl::DataLossError("batch is shorter than its header");
   }
@@ -39,7 +38,7 @@ absl::StatusOr<LevelDbBatchHeader> DecodeLevelDbBatch(
         (type == kPut && !ConsumeLengthPrefixed(&record, &value))) {
       return absl::DataLossError("batch operation is malformed");
     }
-    if (type == kPut) put(key, value);
+    type == kPut ? put(key, value) : del(key);
   }
   if (count != header.count) {
     return absl::DataLossError("batch count is not that of its operations");

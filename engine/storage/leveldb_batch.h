@@ -23,11 +23,13 @@ struct LevelDbBatchHeader {
   uint64_t next_sequence() const { return sequence + count; }
 };
 
-// Decodes all of `record`, calling `put` for each put in order. DataLoss with
-// the reason if the record is not one whole batch.
+// Decodes all of `record`, calling `put` and `del` for its operations, in
+// order. DataLoss with the reason if the record is not one whole batch.
+using LevelDbPutFn =
+    std::function<void(std::string_view key, std::string_view value)>;
+using LevelDbDeleteFn = std::function<void(std::string_view key)>;
 absl::StatusOr<LevelDbBatchHeader> DecodeLevelDbBatch(
-    std::string_view record,
-    const std::function<void(std::string_view key, std::string_view value)>&
-        put);
+    std::string_view record, const LevelDbPutFn& put,
+    const LevelDbDeleteFn& del = [](std::string_view) {});
 
 }  // namespace dovetail

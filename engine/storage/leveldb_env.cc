@@ -356,13 +356,14 @@ leveldb::Status LevelDbEnv::GetFileSize(const std::string& path,
 leveldb::Status LevelDbEnv::RenameFile(const std::string& from,
                                        const std::string& to) noexcept {
   const absl::Status status = file_system_->Rename(from, to);
-  if (status.ok() &&
-      ParseLevelDbFileName(BaseName(to)).kind == LevelDbFileKind::kCurrent) {
+  if (ParseLevelDbFileName(BaseName(to)).kind == LevelDbFileKind::kCurrent) {
     // LevelDB removes the old manifest and logs next. They may be gone from
     // the disk before the new CURRENT is on it, unless that is made sure here.
     // A failure is not one of the rename: told so, LevelDB would remove the
-    // manifest that CURRENT now names. It stops deletions and writes instead.
-    log_keeper_->Fail(file_system_->SyncDirectory(DirectoryOf(to)));
+    // manifest that CURRENT now names. It stops deletions and writes instead;
+    // so does a failed rename, which may have happened all the same.
+    log_keeper_->Fail(
+        status.ok() ? file_system_->SyncDirectory(DirectoryOf(to)) : status);
   }
   return ToLevelDb(status);
 }

@@ -13,7 +13,7 @@
 //   the manifest, and after CURRENT is replaced;
 // - before a log is synced, so is what must not be behind it: the engine's
 //   write log. Tables hold only what was in a synced log before;
-// - nothing is deleted once a log, or the sync behind a new CURRENT, failed;
+// - nothing is deleted once a log, a new CURRENT, or the sync behind it failed;
 // - nothing is deleted while somebody copies the database;
 // - a table is made as a new file, never in one that has its name already,
 //   which a copy of the database may share;

@@ -10,6 +10,10 @@
 
 namespace dovetail {
 
+// The lock that we hold beside LevelDB's own, from before the open check until
+// the store is destroyed.
+inline constexpr char kStoreLockName[] = "DOVETAIL.lock";
+
 enum class LevelDbFileKind {
   kOther,  // Not LevelDB's.
   kCurrent,

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/seeded_bug.h"
 #include "base/status_macros.h"
 #include "engine/storage/leveldb_files.h"
 
@@ -33,7 +34,9 @@ absl::StatusOr<std::unique_ptr<WritableFile>> LogKeeper::NewLog(
     MutexLock lock(mu_);
     previous = current_;
   }
-  if (previous != nullptr) RETURN_IF_ERROR(Keep(SyncLog(*previous)));
+  if (previous != nullptr && !SeededBug("old_log_not_synced")) {
+    RETURN_IF_ERROR(Keep(SyncLog(*previous)));
+  }
   auto log = file_system_->NewWritableFile(path);
   if (!log.ok()) return Keep(std::move(log).status());
   RETURN_IF_ERROR(Keep(file_system_->SyncDirectory(DirectoryOf(path))));
@@ -106,7 +109,8 @@ absl::Status LogKeeper::Keep(absl::Status status) {
 absl::Status LogKeeper::KeepLocked(absl::Status status) {
   if (!status.ok() && first_failure_.ok()) {
     first_failure_ = status;
-    failed_.store(true, std::memory_order_release);
+    failed_.store(!SeededBug("failed_append_forgotten"),
+                  std::memory_order_release);
   }
   return status;
 }

@@ -3,6 +3,7 @@
 #include "engine/storage/leveldb_log_reader.h"
 
 #include "base/crc32c.h"
+#include "base/seeded_bug.h"
 #include "base/status_macros.h"
 #include "engine/storage/leveldb_coding.h"
 
@@ -122,7 +123,8 @@ LevelDbLogReader::Event LevelDbLogReader::ParsePiece(Piece* piece) {
     }
     return Broken(Event::kTorn, "record is cut off");
   }
-  if (Crc32c(bytes.substr(kTypeOffset, 1 + length)) != checksum) {
+  if (Crc32c(bytes.substr(kTypeOffset, 1 + length)) != checksum &&
+      !SeededBug("log_checksum_ignored")) {
     return Broken(Event::kBreak, "checksum mismatch");
   }
   piece->type = static_cast<PieceType>(type);

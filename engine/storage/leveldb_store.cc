@@ -228,10 +228,10 @@ class LevelDbStore final : public Store {
     db_->GetProperty("leveldb.approximate-memory-usage", &text);
     const bool known = absl::SimpleAtoi(text, &stats.memory_bytes);
     DOVETAIL_CHECK(known);
-    // LevelDB counts its cache and its write buffers together.
-    const uint64_t cache_bytes = cache_->TotalCharge();
+    // What LevelDB counts beside the cache is its memtables.
+    const uint64_t cached = cache_->TotalCharge();
     stats.write_buffer_bytes =
-        stats.memory_bytes - std::min(stats.memory_bytes, cache_bytes);
+        stats.memory_bytes - std::min(stats.memory_bytes, cached);
     db_->GetProperty("leveldb.sstables", &text);
     stats.levels = LevelsOf(text);
     stats.compaction_pending_bytes = PendingBytes(stats.levels);

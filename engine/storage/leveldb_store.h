@@ -9,10 +9,6 @@
 
 namespace dovetail {
 
-// The lock that we hold beside LevelDB's own, from before the open check until
-// the store is destroyed.
-inline constexpr char kStoreLockName[] = "DOVETAIL.lock";
-
 // The fixed rules, as far as they are LevelDB's options; env, block_cache and
 // filter_policy are left for the owner of those objects to set.
 leveldb::Options MakeLevelDbOptions(const LevelDbStoreOptions& options);

@@ -67,16 +67,32 @@ struct Options {
   // Memory for blocks of table files, and for changes not yet in one.
   size_t block_cache_bytes = 64 << 20;
   size_t write_buffer_bytes = 32 << 20;
+  // Memory for filters of the keys that a write looks for before it writes:
+  // those of unique indexes, and of rows without an identity. A filter saves
+  // the read of a key that is not there, which with new orders is most of
+  // them. It takes 1.5 to 3 bytes a key; a database that was not new is read
+  // for it once after Open, in the background. What does not fit has none.
+  size_t key_filter_bytes = 32 << 20;
   // Snappy-compress blocks. Off is faster where the data fits in memory.
   bool compress = true;
   // Open table files at most; the rest of the process's limit stays free.
   int open_files_max = 1000;
 
+  // Refuse writes with ResourceExhausted, before anything is written, while
+  // the disk has less room than this: a disk that fills up in the middle of a
+  // write leaves its outcome unknown and the engine read-only. Should cover
+  // two write buffers. 0: go on to the end.
+  uint64_t disk_free_min_bytes = 64 << 20;
+  // Keep a file of this size in the database's directory, to be given up by an
+  // Open that finds the disk full: for a disk that others fill too. 0: none.
+  uint64_t disk_reserve_bytes = 0;
+
   Limits limits = {};
 
   // Build indexes that are being built, and empty the spaces of those that
-  // were dropped, on a thread of the engine's own. Off: builds run in
-  // BuildIndex only, and space is reclaimed at the next open.
+  // were dropped, on a thread of the engine's own, and fill key filters on
+  // another. Off: builds run in BuildIndex only, space is reclaimed at the
+  // next open, and only a new database has key filters.
   bool background_work = true;
   // Add the indexes that the schema declares and the database lacks, to be
   // built while it is in use. Off: such a schema is refused.
@@ -146,6 +162,8 @@ struct OpenReport {
   // store's log and kept in the database's lost/ directory.
   uint64_t log_bytes_cut = 0;
   std::string log_cut;  // In words; empty if nothing was cut.
+  // The disk was full, and Options::disk_reserve_bytes made the room to open.
+  bool reserve_spent = false;
   // What was cut from the write log: it was torn, or never committed.
   std::vector<WriteLogCut> write_log_cuts;
 };
@@ -190,7 +208,8 @@ class Engine {
   //   NotFound            a patch of a row that does not exist
   //   FailedPrecondition  a precondition, an ambiguous target, a closed or
   //                       read-only engine
-  //   ResourceExhausted   the request is over a limit
+  //   ResourceExhausted   the request is over a limit; or the disk is nearly
+  //                       full
   //   Unavailable         the store is behind on compaction; retry
   //   Internal            Options::cross_check found entries that do not
   //                       follow from the rows
@@ -323,7 +342,7 @@ class Engine {
   absl::StatusOr<std::string> DecodeKey(std::string_view table,
                                         std::string_view row_key);
 
-  absl::StatusOr<Stats> GetStats();
+  absl::StatusOr<Stats> GetStats(const StatsOptions& options = {});
   const OpenReport& open_report() const;
   const Limits& limits() const;
 

@@ -97,6 +97,9 @@ class FileSystem {
   // them. The caller then copies.
   virtual absl::Status HardLink(const std::string& from, const std::string& to);
   virtual absl::Status Truncate(const std::string& path, uint64_t size) = 0;
+  // Room on the disk of `directory` for this process. Unimplemented, as by
+  // default, where nobody can tell.
+  virtual absl::StatusOr<uint64_t> FreeBytes(const std::string& directory);
   // Makes created, renamed and deleted names of the directory durable.
   virtual absl::Status SyncDirectory(const std::string& directory) = 0;
   // Locks against this and every other process. Creates the file if needed

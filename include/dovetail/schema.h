@@ -94,6 +94,12 @@ class TableBuilder {
   TableBuilder& Unique(std::string_view name, std::vector<Part> parts);
   // Names the UNIQUE index that is the record's identity; see schema.proto.
   TableBuilder& Identity(std::string_view index);
+  // For changes that arrive late, twice or out of order; see ChangeOrder in
+  // schema.proto. The field orders all of the record but what groups have.
+  TableBuilder& OrderedBy(std::string_view field);
+  TableBuilder& OrderedGroup(std::string_view order_by,
+                             std::vector<std::string> fields);
+  TableBuilder& RememberDeletes();
 
   const v1::TableSchema& proto() const { return proto_; }
 

@@ -14,13 +14,18 @@
 
 namespace dovetail {
 
+struct StatsOptions {
+  // Count the keys of each table and index: reads all of them.
+  bool count_entries = false;
+};
+
 struct IndexStats {
   std::string table;
   std::string index;  // Empty: the rows themselves.
   IndexState state = IndexState::kReadable;
   // Rows or entries there are, exactly; of an index that is being built, those
-  // the build has come to. Absent if the database keeps no digests, and of an
-  // index that is disabled.
+  // the build has come to. Absent if the database keeps no digests, unless
+  // StatsOptions::count_entries has them counted.
   std::optional<uint64_t> entries = std::nullopt;
   uint64_t bytes_on_disk = 0;    // Approximate.
   uint64_t entries_written = 0;  // Since open.
@@ -44,10 +49,18 @@ struct StoreStats {
   uint64_t level0_files = 0;
   // By which levels are over their size: what compaction has yet to move.
   uint64_t compaction_pending_bytes = 0;
-  uint64_t memory_bytes = 0;  // Block cache and write buffers, as in use.
-  // Of it the write buffers, the one being moved to a table included. At
-  // Options::write_buffer_bytes a buffer is full.
-  uint64_t write_buffer_bytes = 0;
+  uint64_t memory_bytes = 0;        // Block cache and write buffers, as in use.
+  uint64_t write_buffer_bytes = 0;  // Of it: changes not yet in a table.
+};
+
+// Of the filters that tell which keys are not in the store; see
+// Options::key_filter_bytes.
+struct KeyFilterStats {
+  uint64_t keys = 0;
+  uint64_t bytes = 0;        // In memory.
+  uint64_t reads_saved = 0;  // Since open.
+  // The spaces have been read; those without a filter now will get none.
+  bool complete = false;
 };
 
 // Of the log that the engine records into; see recording.h.
@@ -75,6 +88,8 @@ struct Stats {
   uint64_t requests_failed = 0;
   uint64_t groups = 0;  // Store commits they were grouped into.
   uint64_t syncs = 0;
+  // Changes that came too late, of tables that declare a change order.
+  uint64_t late_ignored = 0;
   uint64_t long_keys = 0;  // Over Limits::key_bytes_warn.
   // Snapshots that callers hold. What their states hold cannot be given back.
   uint64_t snapshots = 0;
@@ -82,6 +97,7 @@ struct Stats {
   int64_t oldest_snapshot_micros = 0;  // Since it was taken.
   std::vector<IndexStats> indexes;
   std::vector<ObserverStats> observers;
+  KeyFilterStats key_filters;
   StoreStats levels;
   std::optional<WriteLogStats> write_log;  // Absent: nothing is recorded.
   std::string store;                       // Its own report, for people.

@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -105,6 +106,10 @@ struct Mutation {
   RowRef target = RowRef::Key({});  // kPatch, kDelete.
   std::vector<std::string> fields;  // kPatch: paths of the fields to replace.
   std::vector<Precondition> conditions;
+  // kPatch with Match::kOne: insert `record` where no row matches.
+  bool create_if_absent = false;
+  // kDelete: of a row that is not newer than this; see DeleteAsOf.
+  std::optional<Value> as_of = {};
 };
 
 class WriteBatch {
@@ -140,6 +145,14 @@ class WriteBatch {
                 std::move(fields),
                 {}});
   }
+  // As Patch, but where no row matches, `values` is put as a record of its
+  // own: for streams whose updates name only what changed.
+  WriteBatch& PatchOrPut(std::string_view table, RowRef target,
+                         std::string values, std::vector<std::string> fields) {
+    Patch(table, std::move(target), std::move(values), std::move(fields));
+    mutations_.back().create_if_absent = true;
+    return *this;
+  }
   WriteBatch& Delete(std::string_view table, RowRef target) {
     return Add({Mutation::Kind::kDelete,
                 std::string(table),
@@ -147,6 +160,15 @@ class WriteBatch {
                 std::move(target),
                 {},
                 {}});
+  }
+  // Deletes the row as it was at `order`, a value of the field that orders the
+  // table's changes: a newer row stays, and a change that is not newer will
+  // not bring the row back, whichever arrives first. The table must remember
+  // deletes, and the target name the row key or the identity in full.
+  WriteBatch& DeleteAsOf(std::string_view table, RowRef target, Value order) {
+    Delete(table, std::move(target));
+    mutations_.back().as_of = std::move(order);
+    return *this;
   }
   // Adds a precondition to the mutation added last. REQUIRES: !empty().
   WriteBatch& If(Precondition condition) {

@@ -43,7 +43,7 @@
 #include "dovetail/engine.h"
 #include "tests/acceptance/kill_requests.h"
 #include "tests/support/checks.h"
-#include "tests/support/model.h"
+#include "dovetail/testing/model.h"
 #include "tests/support/records.pb.h"
 #include "tests/support/temp_dir.h"
 

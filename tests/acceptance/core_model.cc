@@ -32,7 +32,7 @@
 #include "dovetail/engine.h"
 #include "tests/acceptance/model_requests.h"
 #include "tests/support/checks.h"
-#include "tests/support/model.h"
+#include "dovetail/testing/model.h"
 #include "tests/support/temp_dir.h"
 
 namespace dovetail::test {

@@ -3,9 +3,11 @@
 #include "tests/acceptance/kill_requests.h"
 
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "dovetail/presets.h"
 #include "dovetail/v1/order.pb.h"
 #include "tests/support/records.pb.h"
@@ -82,12 +84,9 @@ Schema KillSchema() {
 }
 
 Model NewKillModel() {
-  const Schema schema = KillSchema();
-  Model model;
-  model.AddTable(schema.proto().tables(0), LogEntry::default_instance());
-  model.AddTable(schema.proto().tables(1), v1::Order::default_instance());
-  model.AddTable(schema.proto().tables(2), Asset::default_instance());
-  return model;
+  absl::StatusOr<Model> model = Model::Of(KillSchema());
+  DOVETAIL_CHECK(model.ok());
+  return *std::move(model);
 }
 
 const std::vector<std::string>& KillSellers() {

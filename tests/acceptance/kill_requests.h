@@ -16,7 +16,7 @@
 
 #include "dovetail/schema.h"
 #include "dovetail/write_batch.h"
-#include "tests/support/model.h"
+#include "dovetail/testing/model.h"
 
 namespace dovetail::test {
 

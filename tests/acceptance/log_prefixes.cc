@@ -29,7 +29,7 @@
 #include "dovetail/v1/order.pb.h"
 #include "tests/support/checks.h"
 #include "tests/support/data.h"
-#include "tests/support/feed_log.h"
+#include "tests/support/stored_content.h"
 #include "tests/support/temp_dir.h"
 
 namespace dovetail::test {
@@ -91,22 +91,24 @@ struct Log {
   std::vector<uint64_t> sizes;
   uint64_t bytes = 0;
   uint64_t records = 0;
-  uint64_t content = 0;  // Of the database that it was recorded of.
+  // Of the database that it was recorded of.
+  uint64_t content = 0;
+  DigestReport digests;
 };
 
 absl::StatusOr<Log> Record(const std::string& directory, uint64_t records,
                            uint64_t file_bytes) {
   fs::create_directories(directory);
-  ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine,
-                   Engine::Open(directory + "/recorded", Orders()));
-  RETURN_IF_ERROR(engine->EnableChangeFeed({.commits_max = 0}));
-  RETURN_IF_ERROR(WriteOlist(*engine, records));
   Log log;
   log.path = directory + "/log";
   log.records = records;
-  RETURN_IF_ERROR(
-      WriteFeedLog(*engine, log.path, {.file_bytes_max = file_bytes}));
+  Options options;
+  options.write_log = {.directory = log.path, .file_bytes_max = file_bytes};
+  ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine,
+                   Engine::Open(directory + "/recorded", Orders(), options));
+  RETURN_IF_ERROR(WriteOlist(*engine, records));
   log.content = ContentHash(*engine);
+  ASSIGN_OR_RETURN(log.digests, engine->Digest());
   std::map<std::string, uint64_t> files;
   for (const auto& entry : fs::directory_iterator(log.path)) {
     if (entry.path().extension() != ".dvlog") continue;
@@ -201,6 +203,8 @@ class Cutter {
     checks_.Equal(whole + rest, log.records, at + ": records in all");
     ASSIGN_OR_RETURN(const auto engine, Engine::Open(database, Orders()));
     checks_.Equal(ContentHash(*engine), log.content, at + ": content");
+    ASSIGN_OR_RETURN(const DigestReport digests, engine->Digest());
+    checks_.That(digests.spaces == log.digests.spaces, at + ": digests");
     return absl::OkStatus();
   }
 

@@ -36,7 +36,7 @@
 #include "dovetail/replay.h"
 #include "tests/acceptance/kill_requests.h"
 #include "tests/support/checks.h"
-#include "tests/support/feed_log.h"
+#include "tests/support/stored_content.h"
 #include "tests/support/temp_dir.h"
 
 extern char** environ;
@@ -122,6 +122,7 @@ class Killer {
   uint64_t last_ = 0;      // Sequence of the log.
   uint64_t rejected_ = 0;  // Records of it.
   uint64_t wanted_[2] = {};
+  std::vector<SpaceDigest> digests_[2];
 
   uint64_t kills_ = 0;
   uint64_t before_first_ = 0;  // Killed before anything was applied.
@@ -130,9 +131,10 @@ class Killer {
 
 absl::Status Killer::RecordLog() {
   const std::string plain = dir_.Sub("plain");
+  Options recording;
+  recording.write_log = WriteLogOptions{.directory = plain};
   ASSIGN_OR_RETURN(const auto engine,
-                   Engine::Open(dir_.Sub("recorded"), KillSchema()));
-  RETURN_IF_ERROR(engine->EnableChangeFeed({.commits_max = 0}));
+                   Engine::Open(dir_.Sub("recorded"), KillSchema(), recording));
   uint64_t sequence = 0;
   for (uint64_t n = 0; n < records_; ++n) {
     WriteBatch batch = KillRequest(seed_, {1, 0, n});
@@ -149,7 +151,6 @@ absl::Status Killer::RecordLog() {
       return commit.status();
     }
   }
-  RETURN_IF_ERROR(WriteFeedLog(*engine, plain));
   // The same with records that cannot be applied; and in several files.
   WriteLogWriterOptions options;
   ASSIGN_OR_RETURN(options.schema, engine->GetSchema());
@@ -200,6 +201,8 @@ absl::StatusOr<uint64_t> Killer::ContentWanted(bool keep) {
                    Engine::Open(paths.database, KillSchema()));
   ASSIGN_OR_RETURN(const VerifyReport verify, engine->Verify({}));
   checks_.That(verify.clean(), absl::StrCat("verify: ", verify.Summary()));
+  ASSIGN_OR_RETURN(const DigestReport digests, engine->Digest());
+  digests_[keep] = digests.spaces;
   return ContentHash(*engine);
 }
 
@@ -302,6 +305,8 @@ absl::Status Killer::CheckEnd(const Paths& paths, bool keep) {
   checks_.Equal(sources[0].applied, last_ - rejected_, "applied");
   checks_.Equal(sources[0].rejected, rejected_, "rejected");
   checks_.Equal(ContentHash(*engine), wanted_[keep], "content");
+  ASSIGN_OR_RETURN(const DigestReport digests, engine->Digest());
+  checks_.That(digests.spaces == digests_[keep], "digests");
   ASSIGN_OR_RETURN(const VerifyReport verify, engine->Verify({}));
   checks_.That(verify.clean(), absl::StrCat("verify: ", verify.Summary()));
   std::ifstream in(paths.rejects);

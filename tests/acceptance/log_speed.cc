@@ -37,9 +37,8 @@
 #include "dovetail/presets.h"
 #include "dovetail/replay.h"
 #include "dovetail/v1/order.pb.h"
-#include "index/compiled_table.h"
 #include "tests/support/checks.h"
-#include "tests/support/feed_log.h"
+#include "tests/support/stored_content.h"
 #include "tests/support/temp_dir.h"
 
 namespace dovetail::test {
@@ -57,17 +56,14 @@ Schema Orders() {
 // The same orders in every process.
 class Workload {
  public:
-  // The record after, and before ("": there was none).
-  void Next(std::string* record, std::string* before) {
+  void Next(std::string* record) {
     const bool is_new = open_.size() < 1000 || random_() % 10 < 4;
     if (!is_new) {
       v1::Order& order = open_[random_() % open_.size()];
-      *before = order.SerializeAsString();
       order.set_status(static_cast<v1::OrderStatus>((order.status() + 1) % 9));
       *record = order.SerializeAsString();
       return;
     }
-    before->clear();
     v1::Order order;
     order.set_order_id(absl::StrCat("order-", 10'000'000 + count_));
     order.set_seller_id(absl::StrCat("seller-", random_() % kSellers));
@@ -84,36 +80,20 @@ class Workload {
   uint64_t count_ = 0;
 };
 
-absl::Status MakeLog(const std::string& path, uint64_t records) {
-  WriteLogWriterOptions options;
-  options.schema = Orders().proto();
-  ASSIGN_OR_RETURN(const auto table,
-                   CompiledTable::Compile(options.schema.tables(0)));
-  ASSIGN_OR_RETURN(const auto writer,
-                   WriteLogWriter::Open(FileSystem::Posix(), path, options));
+absl::Status MakeLog(const std::string& directory, const std::string& log,
+                     uint64_t records) {
+  Options options;
+  options.write_log = WriteLogOptions{.directory = log};
+  ASSIGN_OR_RETURN(const auto engine,
+                   Engine::Open(directory, Orders(), options));
   Workload workload;
-  std::string bytes;
-  std::string before;
-  EncodedRow row;
-  for (uint64_t n = 1; n <= records; ++n) {
-    workload.Next(&bytes, &before);
-    v1::WriteLogRecord record;
-    record.set_sequence(n);
-    record.set_commit_time_us(1'700'000'000'000'000 + static_cast<int64_t>(n));
-    record.set_schema_fingerprint(1);
-    v1::RowEffect& effect = *record.add_effects();
-    effect.set_table("orders");
-    RETURN_IF_ERROR(table->ExtractFields(bytes, &row));
-    RETURN_IF_ERROR(table->EncodeKey(0, &row));
-    effect.set_new_key(row.key);
-    effect.set_record(bytes);
-    if (!before.empty()) {
-      RETURN_IF_ERROR(table->ExtractFields(before, &row));
-      table->EncodeOldFields(row.fields, effect.mutable_old_fields());
-    }
-    RETURN_IF_ERROR(writer->Append(record));
+  std::string record;
+  for (uint64_t n = 0; n < records; ++n) {
+    workload.Next(&record);
+    RETURN_IF_ERROR(
+        engine->Write({}, WriteBatch().Put("orders", record)).status());
   }
-  return writer->Close();
+  return engine->Close();
 }
 
 uint64_t ResidentBytes() {
@@ -170,7 +150,6 @@ absl::StatusOr<Outcome> RunWrites(const std::string& database, uint64_t records,
   Workload workload;
   Memory memory(records);
   std::string record;
-  std::string before;
   double seconds = 0;
   double making = 0;
   for (uint64_t done = 0; done < records;) {
@@ -179,7 +158,7 @@ absl::StatusOr<Outcome> RunWrites(const std::string& database, uint64_t records,
     std::vector<WriteBatch> requests(std::max<uint64_t>(1, 1000 / batch));
     for (WriteBatch& request : requests) {
       for (uint64_t n = 0; n < batch && done < records; ++n, ++done) {
-        workload.Next(&record, &before);
+        workload.Next(&record);
         request.Put("orders", record);
       }
     }
@@ -259,7 +238,10 @@ absl::Status Run(uint64_t records, uint64_t rounds, uint64_t batch, bool goals,
                  Checks& checks) {
   TempDir dir;
   const std::string log = dir.Sub("log");
-  RETURN_IF_ERROR(MakeLog(log, records));
+  RETURN_IF_ERROR(InChild([&]() -> absl::StatusOr<Outcome> {
+                    RETURN_IF_ERROR(MakeLog(dir.Sub("recorded"), log, records));
+                    return Outcome();
+                  }).status());
   std::vector<double> seconds[3];
   std::vector<double> cpu[3];
   uint64_t content = 0;

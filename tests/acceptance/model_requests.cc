@@ -92,21 +92,9 @@ Schema ModelSchema() {
 }
 
 Model NewModel() {
-  Model model;
-  const Schema schema = ModelSchema();
-  for (const v1::TableSchema& table : schema.proto().tables()) {
-    const bool is_order =
-        table.record_type() == v1::Order::descriptor()->full_name();
-    const bool is_audit =
-        table.record_type() == Audit::descriptor()->full_name();
-    if (is_order) {
-      model.AddTable(table, v1::Order::default_instance());
-    } else if (is_audit) {
-      model.AddTable(table, Audit::default_instance());
-    } else {
-      model.AddTable(table, Asset::default_instance());
-    }
-  }
+  absl::StatusOr<Model> known = Model::Of(ModelSchema());
+  DOVETAIL_CHECK(known.ok());
+  Model model = *std::move(known);
   model.SetPrePut(Veto);
   return model;
 }

@@ -172,6 +172,10 @@ std::vector<Case> Cases() {
       {"record-type-renamed", base, renamed},
       {"row-key-changed", base, base.Keyed(longer_key)},
       {"identity-changed", base.Keyed(no_identity), base.Keyed(identity)},
+      {"change-order-changed", base, base.Keyed([](TableBuilder& t) {
+         ByNote(t);
+         t.OrderedBy("amount");
+       })},
       {"index-added", base.Keyed(Plain), base},
       {"index-added", base, base.Keyed(ByTwo)},
       {"index-undeclared", base.Keyed(ByTwo), base},

@@ -19,7 +19,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "cli/json_lines.h"
+#include "base/json.h"
 #include "gtest/gtest.h"
 
 namespace dovetail {
@@ -126,13 +126,13 @@ class CliTest : public testing::Test {
     std::string json = Out({"verify", db_, "--json"});
     json.resize(json.find('\n'));
     size_t at = 0;
-    const auto members = cli::ScanJsonObject(json, &at);
-    EXPECT_TRUE(members.ok()) << json;
+    const auto object = ParseJsonObject(json, &at);
+    EXPECT_TRUE(object.ok()) << json;
     uint64_t rows = ~uint64_t{0};
-    for (const cli::JsonMember& member : *members) {
-      if (member.key == "rows") {
+    for (const ForeignValue& member : object->members) {
+      if (member.name == "rows") {
         EXPECT_TRUE(absl::SimpleAtoi(member.text, &rows));
-      } else if (member.key == "clean") {
+      } else if (member.name == "clean") {
         EXPECT_EQ(member.text, "true");
       }
     }
@@ -145,7 +145,7 @@ class CliTest : public testing::Test {
         absl::StrSplit(text.substr(0, text.size() - 1), '\n');
     size_t at = 0;
     return std::all_of(lines.begin(), lines.end(), [&at](const auto& line) {
-      return cli::ScanJsonObject(line, &at).ok();
+      return ParseJsonObject(line, &at).ok();
     });
   }
 

@@ -29,7 +29,7 @@
 #include "boost/asio/use_awaitable.hpp"
 #include "boost/asio/use_future.hpp"
 #include "tests/engine/engine_fixture.h"
-#include "tests/support/faulty_file_system.h"
+#include "dovetail/testing/faulty_file_system.h"
 
 namespace dovetail::test {
 namespace {

@@ -14,24 +14,30 @@ namespace dovetail::test {
 namespace {
 
 using ::absl::StatusCode;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 // What there is to know of a database, as text: rows with their versions, and
 // the entries of its indexes as they lie on disk.
 std::vector<std::string> ContentOf(Engine& engine) {
   std::vector<std::string> content;
-  for (const char* index : {"", "by_order_id", "by_status"}) {
-    EXPECT_THAT(
-        engine.ForEachStored({}, "orders", index, "",
-                             [&](const StoredPair& entry) {
-                               content.push_back(std::string(index) + " " +
-                                                 std::string(entry.key) + " " +
-                                                 std::string(entry.value));
-                               return true;
-                             }),
-        IsOk());
+  const auto indexes = engine.ListIndexes();
+  EXPECT_THAT(indexes, IsOk());
+  std::vector<std::string> spaces = {""};
+  for (const IndexInfo& index : *indexes) {
+    if (index.table == "orders" && index.state == IndexState::kReadable) {
+      spaces.push_back(index.index);
+    }
+  }
+  for (const std::string& space : spaces) {
+    EXPECT_THAT(engine.ForEachStored(
+                    {}, "orders", space, "",
+                    [&](const StoredPair& entry) {
+                      content.push_back(space + " " + std::string(entry.key) +
+                                        " " + std::string(entry.value));
+                      return true;
+                    }),
+                IsOk());
   }
   const auto verified = engine.Verify({});
   EXPECT_THAT(verified, IsOk());
@@ -153,6 +159,48 @@ TEST_F(BackupTest, ATimeIsThatOfTheLastCommitMadeByThen) {
   ExpectRestored("c", 30);
   EXPECT_THAT(RestoreTo("d", {.to_time_us = time_of(1) - 1}),
               StatusIs(StatusCode::kNotFound));
+}
+
+TEST_F(BackupTest, ChangesOfTheSchemaAreRestoredWithTheCommitsBehindThem) {
+  WriteUpTo(5);
+  ASSERT_THAT(Backup(), IsOk());
+  schema_.Add(TableBuilder("audit", v1::Order::descriptor())
+                  .RowKey({Field("order_id")}));
+  Open();  // A table comes.
+  ASSERT_THAT(engine().Write(
+                  {}, WriteBatch().Put("audit", Bytes(MakeOrder("x", "s", 1)))),
+              IsOk());
+  v1::IndexSchema index;
+  index.set_name("by_time");
+  index.set_kind(v1::IndexSchema::VALUE);
+  index.add_parts()->add_fields("ts_ms");
+  ASSERT_THAT(engine().AddIndex("orders", index), IsOk());
+  ASSERT_THAT(engine().BuildIndex("orders", "by_time", {}), IsOk());
+  WriteUpTo(10);
+  ASSERT_THAT(engine().DropIndex("orders", "by_status"), IsOk());
+  WriteUpTo(15);
+  ASSERT_THAT(Backup(), IsOk());
+
+  const auto indexes_at = [&](uint64_t sequence) {
+    const std::string name = "to-" + std::to_string(sequence);
+    EXPECT_THAT(RestoreTo(name, {.to_sequence = SequenceNumber{sequence}}),
+                IsOk());
+    auto restored = Engine::Open(dir_.Sub(name), Schema(), {});
+    EXPECT_THAT(restored, IsOk());
+    const auto infos = (*restored)->ListIndexes();
+    EXPECT_THAT(infos, IsOk());
+    std::vector<std::string> names;
+    for (const IndexInfo& info : *infos) {
+      if (info.state == IndexState::kReadable) names.push_back(info.index);
+    }
+    const auto verified = (*restored)->Verify({});
+    EXPECT_TRUE(verified->clean()) << verified->Summary();
+    return names;
+  };
+  EXPECT_THAT(indexes_at(6), UnorderedElementsAre("by_order_id", "by_status"));
+  EXPECT_THAT(indexes_at(10),
+              UnorderedElementsAre("by_order_id", "by_status", "by_time"));
+  EXPECT_THAT(indexes_at(15), UnorderedElementsAre("by_order_id", "by_time"));
 }
 
 TEST_F(BackupTest, ARestoredDatabaseGoesOn) {

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "tests/engine/engine_fixture.h"
-#include "tests/support/faulty_file_system.h"
+#include "dovetail/testing/faulty_file_system.h"
 
 extern char** environ;
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/engine/engine_fixture.h"
-#include "tests/support/faulty_file_system.h"
+#include "dovetail/testing/faulty_file_system.h"
 
 namespace dovetail::test {
 namespace {

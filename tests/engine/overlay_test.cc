@@ -37,7 +37,7 @@ void ExpectEqual(Overlay& overlay, const Model& model, bool ordered) {
   ASSERT_EQ(in_order, model);
   const std::unique_ptr<Store> store = NewMemoryStore();
   const auto batch = store->NewBatch();
-  overlay.AppendTo(batch.get());
+  overlay.AppendTo(batch.get(), /*known=*/nullptr);
   ASSERT_TRUE(store->Write(*batch, false).ok());
   Model stored;
   const auto it = store->NewIterator({});

@@ -121,8 +121,10 @@ TEST_F(RecordingTest, HasWhatTheChangeFeedHas) {
     ASSERT_LT(at, log.size());
     v1::WriteLogRecord recorded = log[at++];
     recorded.clear_schema_fingerprint();
+    recorded.clear_digests();
     for (v1::RowEffect& effect : *recorded.mutable_effects()) {
       effect.clear_old_fields();
+      effect.clear_old_sum();
     }
     ASSERT_EQ(change.SerializeAsString(), recorded.SerializeAsString());
   }

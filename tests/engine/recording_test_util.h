@@ -14,7 +14,7 @@
 
 #include "dovetail/recording.h"
 #include "tests/engine/engine_fixture.h"
-#include "tests/support/faulty_file_system.h"
+#include "dovetail/testing/faulty_file_system.h"
 
 namespace dovetail::test {
 

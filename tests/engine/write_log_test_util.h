@@ -19,7 +19,7 @@
 #include "dovetail/write_log.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/support/faulty_file_system.h"
+#include "dovetail/testing/faulty_file_system.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 

@@ -88,6 +88,34 @@ TEST_F(WriteTest, PatchOfNothingIsNotFoundUnlessAllWereAskedFor) {
   EXPECT_THAT(commit->rows_changed, ElementsAre(0));
 }
 
+TEST_F(WriteTest, PatchOrPutInsertsItsValuesWhereNoRowMatches) {
+  const auto apply = [this](const v1::Order& values) {
+    return engine().Write(
+        {}, WriteBatch().PatchOrPut("orders", RowRef::By("by_order_id", {"o"}),
+                                    Bytes(values),
+                                    {"order_id", "seller_id", "ts_ms"}));
+  };
+  const auto created = apply(MakeOrder("o", "s", 10, v1::SHIPPED));
+  ASSERT_THAT(created, IsOk());
+  EXPECT_THAT(created->rows_changed, ElementsAre(1u));
+  EXPECT_THAT(ByStatus("s", v1::SHIPPED), ElementsAre("o"));
+  // The status is not among the fields, so the second one keeps it.
+  ASSERT_THAT(apply(MakeOrder("o", "t", 20, v1::CREATED)), IsOk());
+  EXPECT_THAT(BySeller("s"), IsEmpty());
+  EXPECT_THAT(ByStatus("t", v1::SHIPPED), ElementsAre("o"));
+}
+
+TEST_F(WriteTest, PatchOrPutCreatesNothingWhereAPreconditionAsksForARow) {
+  EXPECT_THAT(
+      engine().Write(
+          {}, WriteBatch()
+                  .PatchOrPut("orders", RowRef::By("by_order_id", {"o"}),
+                              Bytes(MakeOrder("o", "s", 10)), {"order_id"})
+                  .If(Precondition::Exists())),
+      StatusIs(StatusCode::kFailedPrecondition));
+  EXPECT_THAT(BySeller("s"), IsEmpty());
+}
+
 TEST_F(WriteTest, DeleteRemovesRowAndEntriesAndRepeatsHarmlessly) {
   ASSERT_THAT(Put(MakeOrder("o-1", "s", 10)), IsOk());
   auto commit = DeleteId("o-1");

@@ -17,13 +17,13 @@
 
 #include "absl/strings/match.h"
 #include "base/strings.h"
+#include "dovetail/testing/faulty_file_system.h"
 #include "engine/storage/leveldb_env.h"
 #include "engine/storage/leveldb_status.h"
 #include "engine/storage/leveldb_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/storage/store_test_util.h"
-#include "tests/support/faulty_file_system.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 
@@ -200,6 +200,27 @@ TEST_F(LevelDbRulesTest, CurrentIsDurableBeforeOldFilesGo) {
   const size_t manifest = Find(calls, "create MANIFEST", "");
   EXPECT_LT(Find(calls, "sync-directory", "db", manifest),
             Find(calls, "sync MANIFEST", "", manifest));
+}
+
+// LevelDB would delete the manifest that CURRENT may name by now.
+TEST_F(LevelDbRulesTest, AFailedRenameOfCurrentThatHappenedLosesNothing) {
+  ASSERT_THAT(PutMarked(*Open(), 1, 0), IsOk());
+  files_.SetFailuresArePartial(true);
+  bool happened = false;
+  for (int i = 0; i < 50 && !happened; ++i) {
+    const std::string before = ReadFile(db_ + "/CURRENT");
+    files_.TakeHistory();
+    Open();
+    const size_t rename = Find(files_.TakeHistory(), "rename CURRENT", "");
+    files_.FailCall(rename + 1, absl::InternalError("I/O error"));
+    const bool failed = !OpenStore(db_, options_, nullptr).ok();
+    happened = failed && files_.FailedCall() == "rename CURRENT" &&
+               ReadFile(db_ + "/CURRENT") != before;
+    files_.FailCall(0, absl::OkStatus());
+    std::string value;
+    ASSERT_THAT(Open()->Get({}, "key1", &value), IsOk());
+  }
+  EXPECT_TRUE(happened);
 }
 
 TEST_F(LevelDbRulesTest, ATablesNameIsDurableBeforeTheManifestNamesIt) {

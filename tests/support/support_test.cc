@@ -14,7 +14,7 @@
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
 #include "tests/support/data.h"
-#include "tests/support/model.h"
+#include "dovetail/testing/model.h"
 #include "tests/support/records.pb.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
@@ -73,8 +73,8 @@ class ModelTest : public ::testing::Test {
         google::protobuf::TextFormat::ParseFromString(kOrders, &orders));
     EXPECT_TRUE(
         google::protobuf::TextFormat::ParseFromString(kAssets, &assets));
-    model_.AddTable(orders, v1::Order::default_instance());
-    model_.AddTable(assets, Asset::default_instance());
+    EXPECT_THAT(model_.AddTable(orders, v1::Order::default_instance()), IsOk());
+    EXPECT_THAT(model_.AddTable(assets, Asset::default_instance()), IsOk());
   }
 
   static std::string Order(const std::string& id, const std::string& seller,
