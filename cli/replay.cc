@@ -58,6 +58,7 @@ ReplayOptions LibraryOptions(const ReplayVerbOptions& options) {
   if (options.sequences == "own") library.sequences = ReplaySequences::kOwn;
   if (options.old_rows == "check") library.old_rows = ReplayOldRows::kCheck;
   if (options.old_rows == "replace") library.old_rows = ReplayOldRows::kReplace;
+  library.check_digests = !options.ignore_digests;
   if (options.batch > 0) library.batch_items = options.batch;
   library.sync = options.sync;
   library.items_per_second = options.rate;

@@ -25,6 +25,7 @@ struct ReplayVerbOptions {
   uint64_t rate = 0;
   uint64_t batch = 0;  // 0: the library's default.
   bool sync = false;
+  bool ignore_digests = false;
   bool dry_run = false;
   uint64_t to_sequence = 0;  // 0: no stop.
   std::string to_time;

@@ -50,6 +50,8 @@ void AddReplay(VerbList* verbs) {
             "do not prove what it is; check: always, and refuse a record that "
             "does not fit; replace: whatever is there [trust]",
             {"trust", "check", "replace"})
+      .Flag("--ignore-digests", &options->ignore_digests,
+            "Go on where the rows are not those that the log had")
       .Number("--to-sequence", 0, &options->to_sequence,
               "Stop behind this record")
       .Text("--to-time", "TIME", &options->to_time,

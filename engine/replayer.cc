@@ -455,9 +455,9 @@ absl::Status Replayer::Impl::MakeRequest(ReplayItem& item,
     request->record = &item.record;
     // What was left out before, or need not have been as the log says, makes
     // for other rows.
-    request->check_digests = position_.keeps_sequences() &&
-                             position_.rejected() == 0 &&
-                             run_.old_rows != ReplayOldRows::kReplace;
+    request->check_digests =
+        options_.check_digests && position_.keeps_sequences() &&
+        position_.rejected() == 0 && run_.old_rows != ReplayOldRows::kReplace;
   }
   return absl::OkStatus();
 }

@@ -176,6 +176,11 @@ struct ReplayOptions {
   // log was recorded is left out. Rows get the keys their records have here.
   // Not for tables with salts (InvalidArgument); promises no digest.
   bool rerun_observers = false;
+  // Compare the rows of each table with the digest that some of a write log's
+  // records (one in 64) carry, and end with DataLoss where they are not those
+  // that the log had. Done where they must be the same: sequences are kept, no
+  // record was rejected, and old_rows is not kReplace.
+  bool check_digests = true;
 
   // Items in one store commit, at most.
   size_t batch_items = 256;
