@@ -63,6 +63,11 @@ class LogBisect {
   static std::string Id(uint64_t n) { return absl::StrCat("o-", n); }
   static bool IsKept(uint64_t n) { return n % kKeptEvery == 0; }
 
+  struct Insert {
+    uint64_t at;  // The record.
+    std::string order;
+  };
+
   WriteBatch NextRequest();
   absl::Status Record();
   // The log with one byte of the record changed that inserts `order`.
@@ -72,6 +77,8 @@ class LogBisect {
                                       const std::string& log,
                                       const BisectCheck& check,
                                       BisectOptions options = {});
+
+  absl::StatusOr<Insert> FindInsert(uint64_t from);
 
   void FindNothing();
   void FindLostEntry();
@@ -165,54 +172,69 @@ void LogBisect::FindNothing() {
                 "it is right to the end");
 }
 
-// Loses the entry of the first order inserted at or behind a sequence that is
-// kept for good.
+// Loses the status entry of `order` when the record `at` inserts it.
 class EntryLoser final : public internal::PendingTamper {
  public:
-  explicit EntryLoser(uint64_t from) : from_(from) {}
+  EntryLoser(uint64_t at, const std::string& order)
+      : at_(at), end_(order + std::string(1, '\0')) {}
 
+  // The requests before it in the group are pending, too.
   void Tamper(SequenceNumber sequence, Overlay& pending) override {
-    const auto at = static_cast<uint64_t>(sequence);
-    if (lost_at != 0 ? at != lost_at : at < from_) return;
+    if (static_cast<uint64_t>(sequence) != at_) return;
     for (const Overlay::Pending* p : pending.InOrder()) {
-      // by_status: space 2. Inserts put there and delete nothing.
-      if (p->key[0] != 2 || !p->value.has_value() || !IsKeptKey(p->key)) {
+      // by_status is space 2. The key ends in the order id.
+      if (p->key[0] != 2 || !p->value.has_value() || !p->key.ends_with(end_)) {
         continue;
       }
       pending.Delete(std::string(p->key));
-      lost_at = at;
+      lost_ = true;
       return;
     }
   }
 
-  uint64_t lost_at = 0;
+  bool lost() const { return lost_; }
 
  private:
-  // The key ends in the order id and the byte that ends a string.
-  static bool IsKeptKey(const std::string& key) {
-    const size_t begin = key.rfind("o-");
-    uint64_t n = 0;
-    return begin != std::string::npos &&
-           absl::SimpleAtoi(key.substr(begin + 2, key.size() - begin - 3),
-                            &n) &&
-           n % kKeptEvery == 0;
-  }
-
-  const uint64_t from_;
+  const uint64_t at_;
+  const std::string end_;
+  bool lost_ = false;
 };
 
+// The first record at or behind `from` that inserts an order which is kept.
+absl::StatusOr<LogBisect::Insert> LogBisect::FindInsert(uint64_t from) {
+  WriteLogReaderOptions read;
+  read.from_sequence = SequenceNumber{from};
+  ASSIGN_OR_RETURN(const std::unique_ptr<WriteLogReader> reader,
+                   WriteLogReader::Open(FileSystem::Posix(), log_, read));
+  v1::WriteLogRecord record;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, reader->Next(&record));
+    if (!more) return absl::NotFoundError("no order that is kept");
+    for (const v1::RowEffect& effect : record.effects()) {
+      v1::Order order;
+      uint64_t n = 0;
+      if (effect.has_record() && !effect.has_old_fields() &&
+          order.ParseFromString(effect.record()) &&
+          absl::SimpleAtoi(order.order_id().substr(2), &n) && IsKept(n)) {
+        return Insert{record.sequence(), order.order_id()};
+      }
+    }
+  }
+}
+
 void LogBisect::FindLostEntry() {
-  const auto loser =
-      std::make_shared<EntryLoser>(1 + random_() % (flags_.records / 2));
+  const auto insert = FindInsert(1 + random_() % (flags_.records / 2));
+  if (!checks_.Ok(insert.status(), "a record is chosen")) return;
+  const auto loser = std::make_shared<EntryLoser>(insert->at, insert->order);
   BisectOptions options;
   options.engine.tamper = loser;
   const auto report =
       Bisect("a lost entry", log_, VerifyIsClean(), std::move(options));
   if (!report.ok()) return;
-  checks_.That(loser->lost_at != 0, "an entry was lost");
-  checks_.Equal(static_cast<uint64_t>(report->first_wrong), loser->lost_at,
+  checks_.That(loser->lost(), "an entry was lost");
+  checks_.Equal(static_cast<uint64_t>(report->first_wrong), insert->at,
                 "the record whose entry was lost is found");
-  checks_.Equal(static_cast<uint64_t>(report->last_right), loser->lost_at - 1,
+  checks_.Equal(static_cast<uint64_t>(report->last_right), insert->at - 1,
                 "the record before is right");
   checks_.That(report->why.find("missing=1") != std::string::npos,
                absl::StrCat("it says what is wrong: ", report->why));
