@@ -40,7 +40,8 @@ absl::Status RunDigest(const DigestVerbOptions& options,
     return engine->Close();
   }
   if (options.enable) RETURN_IF_ERROR(engine->EnableDigests());
-  const absl::StatusOr<DigestReport> report = engine->Digest();
+  const absl::StatusOr<DigestReport> report =
+      engine->Digest({.indexes = options.indexes});
   if (!report.ok()) return Explain(options.db, report.status());
   TextTable text({"table", "index", "count", "digest"});
   for (const SpaceDigest& space : report->spaces) {

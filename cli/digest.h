@@ -1,6 +1,6 @@
 // Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
 //
-// `dovetail digest`: one number for what each table and index holds.
+// `dovetail digest`: one number for what each table holds.
 
 #pragma once
 
@@ -15,6 +15,7 @@ struct DigestVerbOptions {
   std::string db;
   bool enable = false;  // Or, with the other one, disable.
   bool disable = false;
+  bool indexes = false;  // Sum them up, too.
 };
 
 absl::Status RunDigest(const DigestVerbOptions& options,

@@ -46,15 +46,17 @@ void AddRepair(VerbList* verbs) {
 
 void AddDigest(VerbList* verbs) {
   const auto options = std::make_shared<DigestVerbOptions>();
-  Verb& verb = verbs->Add("digest", kCare, "DB",
-                          "One number for what each table and index holds");
+  Verb& verb =
+      verbs->Add("digest", kCare, "DB", "One number for what each table holds");
   verb.Details(
       "Databases of equal content have equal digests, however they came to it. "
       "Every commit keeps them up to date; verify makes them anew from the "
       "bytes on disk and compares.");
   verb.Example("dovetail digest ./db")
       .Example("diff <(dovetail digest ./db) <(dovetail digest ./replayed)");
-  verb.Flag("--enable", &options->enable,
+  verb.Flag("--indexes", &options->indexes,
+            "Also of each index, which reads all of its entries")
+      .Flag("--enable", &options->enable,
             "Keep digests from now on: reads the whole database once")
       .Flag("--disable", &options->disable, "Keep none any more");
   verb.run = [options](Words words, const Console& console) -> absl::Status {

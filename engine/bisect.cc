@@ -344,12 +344,12 @@ BisectCheck DigestsAreTheRecords() {
           is.spaces.begin(), is.spaces.end(), [&](const SpaceDigest& space) {
             return space.table == wanted.table && space.index == wanted.index;
           });
-      // An index that the log had then, and this database has not.
+      // A table that the log had then, and this database has not.
       if (found == is.spaces.end() || found->sum == wanted.sum) continue;
-      return absl::DataLossError(absl::StrCat(
-          "digest differs from the record's: table=", wanted.table,
-          " index=", wanted.index, " has=", DigestText(found->sum),
-          " count=", found->count, " wanted=", DigestText(wanted.sum)));
+      return absl::DataLossError(
+          absl::StrCat("digest differs from the record's: table=", wanted.table,
+                       " has=", DigestText(found->sum), " count=", found->count,
+                       " wanted=", DigestText(wanted.sum)));
     }
     return absl::OkStatus();
   };

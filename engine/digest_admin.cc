@@ -16,7 +16,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
@@ -31,73 +30,61 @@ namespace {
 struct Base {
   std::unique_ptr<StoreSnapshot> snapshot;
   std::shared_ptr<const SchemaState> schema;
-  // By space, how far the build of an index had come.
-  absl::flat_hash_map<uint32_t, std::string> built;
 };
+
+// Calls `add(key, value)` for everything in a space.
+template <typename Add>
+absl::Status ForEach(Store& store, const StoreReadOptions& read,
+                     const std::string& prefix, Add add) {
+  const auto it = store.NewIterator(read);
+  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix);
+       it->Next()) {
+    RETURN_IF_ERROR(add(it->key().substr(prefix.size()), it->value()));
+  }
+  return it->status();
+}
 
 absl::StatusOr<SpaceSum> SumRows(Store& store, const StoreReadOptions& read,
                                  const TableState& table) {
   const SpaceHasher hasher(table.name(), {});
-  const std::string& prefix = table.rows_prefix;
   SpaceSum sum;
-  const auto it = store.NewIterator(read);
-  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix);
-       it->Next()) {
-    const std::string_view key = it->key().substr(prefix.size());
-    const absl::StatusOr<StoredRow> row = DecodeRow(it->value());
+  const auto add = [&](std::string_view key,
+                       std::string_view value) -> absl::Status {
+    const absl::StatusOr<StoredRow> row = DecodeRow(value);
     if (!row.ok()) {
       return absl::DataLossError(absl::StrCat(
           row.status().message(), "; run verify: table=", table.name(),
           " row_key=", Quote(key)));
     }
     sum += hasher.Of(key, row->record);
-  }
-  RETURN_IF_ERROR(it->status());
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(ForEach(store, read, table.rows_prefix, add));
   return sum;
 }
 
-// Of an index that is being built (`built` is not null), the entries of rows up
-// to that key.
 absl::StatusOr<SpaceSum> SumEntries(Store& store, const StoreReadOptions& read,
-                                    const TableState& table, size_t index,
-                                    const std::string* built) {
+                                    const TableState& table, size_t index) {
   const SpaceHasher hasher(table.name(), table.indexes[index].name());
-  const std::string& prefix = table.entry_prefixes[index];
   SpaceSum sum;
-  std::string row_key;
-  const auto it = store.NewIterator(read);
-  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix);
-       it->Next()) {
-    const std::string_view key = it->key().substr(prefix.size());
-    if (built != nullptr) {
-      const absl::Status decoded =
-          table.compiled->indexes()[index].RowKeyOf(key, it->value(), &row_key);
-      if (!decoded.ok() || row_key > *built) continue;
-    }
-    sum += hasher.Of(key, it->value());
-  }
-  RETURN_IF_ERROR(it->status());
+  const auto add = [&](std::string_view key, std::string_view value) {
+    sum += hasher.Of(key, value);
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(ForEach(store, read, table.entry_prefixes[index], add));
   return sum;
 }
 
-absl::StatusOr<SpaceSums> SumAll(Store& store, const Base& base) {
+absl::StatusOr<RowSums> SumAll(Store& store, const Base& base) {
   StoreReadOptions read;
   read.snapshot = base.snapshot.get();
   read.fill_cache = false;
-  SpaceSums sums;
+  RowSums sums;
   for (int t = 0; t < static_cast<int>(base.schema->tables().size()); ++t) {
-    const TableState& table = base.schema->tables()[static_cast<size_t>(t)];
-    const uint32_t rows = base.schema->catalog().tables(t).rows().number();
-    ASSIGN_OR_RETURN(sums[rows], SumRows(store, read, table));
-    for (size_t i = 0; i < table.indexes.size(); ++i) {
-      if (table.state(i) == v1::INDEX_DISABLED) continue;
-      const uint32_t space = table.indexes[i].space().number();
-      const auto built = base.built.find(space);
-      ASSIGN_OR_RETURN(
-          sums[space],
-          SumEntries(store, read, table, i,
-                     built == base.built.end() ? nullptr : &built->second));
-    }
+    const uint32_t space = base.schema->catalog().tables(t).rows().number();
+    ASSIGN_OR_RETURN(
+        sums[space],
+        SumRows(store, read, base.schema->tables()[static_cast<size_t>(t)]));
   }
   return sums;
 }
@@ -109,21 +96,26 @@ absl::Status Off() {
 
 }  // namespace
 
-absl::StatusOr<DigestReport> DigestOf(const internal::PublishedState& state) {
+absl::StatusOr<DigestReport> DigestOf(const internal::PublishedState& state,
+                                      const DigestOptions& options) {
   StoreReadOptions read;
   read.snapshot = state.snapshot.get();
   if (!state.schema->catalog().digests()) return Off();
-  ASSIGN_OR_RETURN(const StoredDigests stored,
+  ASSIGN_OR_RETURN(const std::vector<SpaceSum> rows,
                    ReadDigests(*state.store, read, *state.schema));
+  read.fill_cache = false;
   DigestReport report;
   report.sequence = state.sequence;
-  for (size_t t = 0; t < stored.size(); ++t) {
+  for (size_t t = 0; t < rows.size(); ++t) {
     const TableState& table = state.schema->tables()[t];
-    for (size_t i = 0; i < stored[t].size(); ++i) {
-      if (i > 0 && !table.Follows(i - 1)) continue;
-      report.spaces.push_back({table.name(),
-                               i == 0 ? "" : table.indexes[i - 1].name(),
-                               stored[t][i]->count, stored[t][i]->sum});
+    report.spaces.push_back({table.name(), {}, rows[t].count, rows[t].sum});
+    if (!options.indexes) continue;
+    for (size_t i = 0; i < table.indexes.size(); ++i) {
+      if (!table.Follows(i)) continue;
+      ASSIGN_OR_RETURN(const SpaceSum sum,
+                       SumEntries(*state.store, read, table, i));
+      report.spaces.push_back(
+          {table.name(), table.indexes[i].name(), sum.count, sum.sum});
     }
   }
   return report;
@@ -136,7 +128,7 @@ absl::Status EnableDigests(Committer& committer, Store& store) {
     if (now.catalog().digests()) {
       return absl::AlreadyExistsError("the database keeps digests already");
     }
-    ASSIGN_OR_RETURN(base.built, view.digests().Collect());
+    RETURN_IF_ERROR(view.digests().Collect());
     base.schema = committer.published()->schema;
     base.snapshot = store.GetSnapshot();
     return absl::OkStatus();
@@ -145,7 +137,7 @@ absl::Status EnableDigests(Committer& committer, Store& store) {
   RETURN_IF_ERROR(committer.RunMaintenance(begin, Committer::Leaves::kNothing));
 
   const auto end = [&]() -> absl::Status {
-    ASSIGN_OR_RETURN(const SpaceSums before, SumAll(store, base));
+    ASSIGN_OR_RETURN(const RowSums before, SumAll(store, base));
     const auto body = [&](const SchemaState& now,
                           SerialView& view) -> absl::StatusOr<v1::Catalog> {
       RETURN_IF_ERROR(view.digests().Finish(before));

@@ -13,7 +13,8 @@
 namespace dovetail {
 
 // See Engine::Digest.
-absl::StatusOr<DigestReport> DigestOf(const internal::PublishedState& state);
+absl::StatusOr<DigestReport> DigestOf(const internal::PublishedState& state,
+                                      const DigestOptions& options);
 
 // See Engine::EnableDigests, Engine::DisableDigests.
 absl::Status EnableDigests(Committer& committer, Store& store);

@@ -2,13 +2,10 @@
 //
 // The digests of the commit group that runs: what the store has, changed by
 // what the group has done so far. Part of the serial section's view, beside the
-// overlay: whoever puts a row or an entry there tells it here, with the value
-// that goes.
+// overlay: whoever puts a row there tells it here, with the record that goes.
 //
-// An index that is being built is summed up to the row the build has come to:
-// writers change the entries of all rows, but only those of rows up to there
-// count, and the build adds the others as it reaches them. So no entry is
-// counted twice or missed, and none is read for it.
+// Of rows only. Entries follow from them, which verify checks; to sum them up,
+// too, would make three times the hashing and bytes of every commit.
 //
 // If the database keeps no digests, nothing is done. When it begins to, the
 // changes since a snapshot are collected (Collect), and added to the sums of
@@ -18,7 +15,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,8 +29,8 @@
 
 namespace dovetail {
 
-// By the number of the space.
-using SpaceSums = absl::flat_hash_map<uint32_t, SpaceSum>;
+// By the number of the table's row space.
+using RowSums = absl::flat_hash_map<uint32_t, SpaceSum>;
 
 // Thread-compatible.
 class DigestKeeper {
@@ -43,52 +39,43 @@ class DigestKeeper {
   static absl::StatusOr<DigestKeeper> Load(
       Store& store, std::shared_ptr<const SchemaState> schema);
 
-  // Whether changes have to be told. All tables and indexes below are of the
-  // schema of Load or the last Adopt.
+  // Whether changes have to be told. All tables below are of the schema of
+  // Load or the last Adopt.
   bool on() const { return mode_ != Mode::kOff; }
 
-  // A row, of index -1, or an entry of the index: it is there from now on, or
-  // no longer. Keys are without the prefix of their space. Returns its hash; 0
-  // if it does not count.
-  absl::uint128 Add(const TableState& table, int index, std::string_view key,
-                    std::string_view value) {
-    return on() ? Change(table, index, key, value, /*there=*/true) : 0;
+  // A row is there from now on, or no longer; its key without the prefix of
+  // its space. Returns its hash, 0 if digests are off.
+  absl::uint128 Add(const TableState& table, std::string_view key,
+                    std::string_view record) {
+    return on() ? Change(table, key, record, /*there=*/true) : 0;
   }
-  absl::uint128 Remove(const TableState& table, int index, std::string_view key,
-                       std::string_view value) {
-    return on() ? Change(table, index, key, value, /*there=*/false) : 0;
+  absl::uint128 Remove(const TableState& table, std::string_view key,
+                       std::string_view record) {
+    return on() ? Change(table, key, record, /*there=*/false) : 0;
   }
   // A row of which only the hash is known.
-  void RemoveRow(const TableState& table, absl::uint128 hash) {
-    if (on()) Apply(Of(table), SpaceOf(table, -1), {1, hash}, /*there=*/false);
+  void Remove(const TableState& table, absl::uint128 hash) {
+    if (on()) Apply(Of(table), {1, hash}, /*there=*/false);
   }
 
-  // Of an index that is being built: the build puts the entry of a row behind
-  // those it has come to; and, at the end of its step, has come so far.
-  void AddBuilt(const TableState& table, int index, std::string_view key,
-                std::string_view value);
-  void SetBuilt(const TableState& table, int index,
-                const v1::IndexBuild& build);
-
-  // Takes `difference` off the sum of a space, if there still is such a space.
+  // Takes `difference` off the sum of a row space, if there still is such a
+  // space.
   void Correct(uint32_t space, const SpaceSum& difference);
 
-  // What is told from Mark on, RollBack takes back; but for SetBuilt, which
-  // therefore comes last, when nothing can fail any more.
+  // What is told from Mark on, RollBack takes back.
   void Mark() { undo_.clear(); }
   void RollBack();
 
   // Goes over to the schema that the group's commit brings.
   void Adopt(std::shared_ptr<const SchemaState> schema);
 
-  // Begins to collect changes; returns how far each index that is being built
-  // has come, by space. FailedPrecondition if it collects already.
+  // Begins to collect changes. FailedPrecondition if it collects already.
   // REQUIRES: the database keeps no digests.
-  absl::StatusOr<absl::flat_hash_map<uint32_t, std::string>> Collect();
+  absl::Status Collect();
   // The end of it: adds the sums of what there was when it began, before the
   // schema that keeps digests is adopted; or in vain. FailedPrecondition if it
   // does not collect.
-  absl::Status Finish(const SpaceSums& before);
+  absl::Status Finish(const RowSums& before);
   void GiveUp();
 
   // Puts what has changed since the last call into the group's batch, or into
@@ -97,44 +84,33 @@ class DigestKeeper {
 
   // Appends the digests after what the group has done so far: what
   // Engine::Digest would return if it were committed. Nothing if the database
-  // keeps none. Cost: a few copies for each table and index.
+  // keeps none.
   void AppendPending(
       google::protobuf::RepeatedPtrField<v1::SpaceDigest>* out) const;
 
  private:
   enum class Mode { kOff, kCollecting, kOn };
-  struct Space {
-    uint32_t number;
-    SpaceHasher hasher;
-    bool kept = true;  // Off: the index is disabled.
-    SpaceSum sum = {};
-    // Of an index that is being built, and has not come to all rows: the last
-    // one that counts.
-    std::optional<std::string> built_to = {};
-  };
   struct Table {
-    std::vector<Space> spaces;  // [0] the rows, [1 + i] index i.
-    bool changed = false;       // It is in changed_.
+    uint32_t space;  // Of its rows.
+    SpaceHasher hasher;
+    SpaceSum sum = {};
+    bool changed = false;  // It is in changed_.
   };
   struct Undo {
-    Space* space;
+    size_t table;
     SpaceSum delta;
     bool there;
   };
 
   explicit DigestKeeper(std::shared_ptr<const SchemaState> schema);
 
-  absl::uint128 Change(const TableState& table, int index, std::string_view key,
-                       std::string_view value, bool there);
-  void Apply(size_t table, Space& space, const SpaceSum& delta, bool there);
+  absl::uint128 Change(const TableState& table, std::string_view key,
+                       std::string_view record, bool there);
+  void Apply(size_t table, const SpaceSum& delta, bool there);
   void SetChanged(size_t table);
-  static void AppendSums(const Table& table, std::string* out);
-  // The position of a table, and one of its spaces.
+  // The position of a table.
   size_t Of(const TableState& table) const {
     return static_cast<size_t>(&table - schema_->tables().data());
-  }
-  Space& SpaceOf(const TableState& table, int index) {
-    return tables_[Of(table)].spaces[static_cast<size_t>(index + 1)];
   }
 
   std::shared_ptr<const SchemaState> schema_;
@@ -146,12 +122,9 @@ class DigestKeeper {
   std::string value_;  // Scratch of WriteTo.
 };
 
-// The digests in one state of the store: by position of the table, its rows'
-// first, then those of its indexes; nullopt of an index that is disabled. Empty
-// if the database keeps none. DataLoss if they do not parse.
-using StoredDigests = std::vector<std::vector<std::optional<SpaceSum>>>;
-absl::StatusOr<StoredDigests> ReadDigests(Store& store,
-                                          const StoreReadOptions& options,
-                                          const SchemaState& schema);
+// The digests of tables' rows in one state of the store, by position of the
+// table. Empty if the database keeps none. DataLoss if they do not parse.
+absl::StatusOr<std::vector<SpaceSum>> ReadDigests(
+    Store& store, const StoreReadOptions& options, const SchemaState& schema);
 
 }  // namespace dovetail

@@ -465,9 +465,9 @@ absl::StatusOr<RepairReport> Engine::Repair(const RepairOptions& options) {
   return dovetail::Repair(*impl_->committer, options);
 }
 
-absl::StatusOr<DigestReport> Engine::Digest() {
+absl::StatusOr<DigestReport> Engine::Digest(const DigestOptions& options) {
   RETURN_IF_ERROR(impl_->CheckUsable());
-  return DigestOf(*impl_->committer->published());
+  return DigestOf(*impl_->committer->published(), options);
 }
 
 absl::Status Engine::EnableDigests() {
@@ -621,7 +621,7 @@ absl::StatusOr<Stats> Engine::GetStats(const StatsOptions& options) {
   stats.long_keys = counts.long_keys;
   StoreReadOptions read;
   read.snapshot = state->snapshot.get();
-  ASSIGN_OR_RETURN(const StoredDigests digests,
+  ASSIGN_OR_RETURN(const std::vector<SpaceSum> digests,
                    ReadDigests(*state->store, read, *state->schema));
   for (size_t t = 0; t < state->schema->tables().size(); ++t) {
     const TableState& table = state->schema->tables()[t];
@@ -635,9 +635,7 @@ absl::StatusOr<Stats> Engine::GetStats(const StatsOptions& options) {
         index.index = table.compiled->indexes()[i].name();
         index.state = ToIndexState(table.state(i));
       }
-      if (!digests.empty() && digests[t][i + 1].has_value()) {
-        index.entries = digests[t][i + 1]->count;
-      }
+      if (i < 0 && !digests.empty()) index.entries = digests[t].count;
       const std::string& prefix = table.prefix(i);
       index.bytes_on_disk =
           impl_->store->ApproximateSize(prefix, PrefixEnd(prefix));

@@ -99,8 +99,6 @@ absl::Status AddEntry(const Found& found, const Limits& limits,
     }
   }
   build->set_entries(build->entries() + 1);
-  view.digests().AddBuilt(*found.table, found.index,
-                          std::string_view(key).substr(prefix.size()), value);
   view.overlay().Put(std::move(key), std::move(value));
   return absl::OkStatus();
 }
@@ -167,7 +165,6 @@ absl::Status AddEntries(Pacer& pacer, const Limits& limits,
       next.set_all_rows(rows.size() < max);
       view.overlay().Put(BuildKey(SpaceId{target.space.number()}),
                          next.SerializeAsString());
-      view.digests().SetBuilt(*found.table, found.index, next);
       return absl::OkStatus();
     };
     RETURN_IF_ERROR(pacer.Step(body));

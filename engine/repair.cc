@@ -69,10 +69,6 @@ absl::Status PutExpected(const TableState& table, int index,
       }
     }
   }
-  const std::string_view entry_key =
-      std::string_view(expected.key).substr(table.entry_prefixes[index].size());
-  if (is.has_value()) view.digests().Remove(table, index, entry_key, *is);
-  view.digests().Add(table, index, entry_key, expected.value);
   view.overlay().Put(std::move(expected.key), std::move(expected.value));
   *changed = 1;
   return absl::OkStatus();
@@ -95,7 +91,6 @@ absl::Status RemoveDangling(const TableState& table, int index,
       return absl::OkStatus();
     }
   }
-  view.digests().Remove(table, index, entry_key, *is);
   view.overlay().Delete(key);
   *changed = -1;
   return absl::OkStatus();
@@ -159,7 +154,7 @@ absl::Status SetDigests(Committer& committer, const VerifyOptions& verify,
   const auto state = committer.published();
   Verifier verifier(*state, verify);
   RETURN_IF_ERROR(verifier.Run().status());
-  const SpaceSums& differences = verifier.digest_differences();
+  const RowSums& differences = verifier.digest_differences();
   if (differences.empty()) return absl::OkStatus();
   const auto body = [&](const SchemaState&, SerialView& view) {
     for (const auto& [space, difference] : differences) {

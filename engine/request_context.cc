@@ -129,26 +129,16 @@ absl::StatusOr<std::optional<std::string>> RequestRunner::Sink::ReadEntry(
 }
 
 absl::Status RequestRunner::Sink::PutEntry(size_t index, std::string key,
-                                           std::string value,
-                                           const std::string* replaced) {
-  const std::string_view entry_key =
-      std::string_view(key).substr(table_.entry_prefixes[index].size());
-  RETURN_IF_ERROR(runner_->CheckKeySize(
-      table_, table_.compiled->indexes()[index].name(), entry_key.size()));
-  DigestKeeper& digests = runner_->view_->digests();
-  const int at = static_cast<int>(index);
-  if (replaced != nullptr) digests.Remove(table_, at, entry_key, *replaced);
-  digests.Add(table_, at, entry_key, value);
+                                           std::string value) {
+  RETURN_IF_ERROR(
+      runner_->CheckKeySize(table_, table_.compiled->indexes()[index].name(),
+                            key.size() - table_.entry_prefixes[index].size()));
   runner_->view_->overlay().Put(std::move(key), std::move(value));
   runner_->Count(table_.counters[1 + index]->written);
   return absl::OkStatus();
 }
 
-void RequestRunner::Sink::DeleteEntry(size_t index, std::string key,
-                                      std::string_view value) {
-  runner_->view_->digests().Remove(
-      table_, static_cast<int>(index),
-      std::string_view(key).substr(table_.entry_prefixes[index].size()), value);
+void RequestRunner::Sink::DeleteEntry(size_t index, std::string key) {
   runner_->view_->overlay().Delete(std::move(key));
   runner_->Count(table_.counters[1 + index]->deleted);
 }

@@ -79,10 +79,9 @@ class RequestRunner::Sink final : public internal::EntrySink {
   }
   absl::StatusOr<std::optional<std::string>> ReadEntry(
       std::string_view key) override;
-  absl::Status PutEntry(size_t index, std::string key, std::string value,
-                        const std::string* replaced) override;
-  void DeleteEntry(size_t index, std::string key,
-                   std::string_view value) override;
+  absl::Status PutEntry(size_t index, std::string key,
+                        std::string value) override;
+  void DeleteEntry(size_t index, std::string key) override;
   void KeepEntry(size_t index) override;
 
  private:

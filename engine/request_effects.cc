@@ -183,15 +183,13 @@ absl::Status RequestRunner::ApplyEffects(ReplayRequest& request) {
   return absl::OkStatus();
 }
 
-// Of the rows only: an index of the same name may be another one here.
 absl::Status RequestRunner::CheckDigests(const ReplayRequest& request) const {
   if (request.record->digests().empty()) return absl::OkStatus();
   google::protobuf::RepeatedPtrField<v1::SpaceDigest> ours;
   view_->digests().AppendPending(&ours);
   for (const v1::SpaceDigest& wanted : request.record->digests()) {
-    if (!wanted.index().empty()) continue;
     for (const v1::SpaceDigest& is : ours) {
-      if (!is.index().empty() || is.table() != wanted.table()) continue;
+      if (is.table() != wanted.table()) continue;
       if (is.count() == wanted.count() && is.sum() == wanted.sum()) continue;
       return absl::DataLossError(absl::StrCat(
           "the rows after the record are not those that the log had: sequence=",
@@ -210,7 +208,7 @@ absl::Status RequestRunner::ApplyKnown(
   for (const NetChange& change : net) {
     const TableState& table = change.table();
     if (change.old_row() != nullptr) {
-      view_->digests().RemoveRow(table, change.first->old_sum.value_or(0));
+      view_->digests().Remove(table, change.first->old_sum.value_or(0));
     }
     if (change.old_row() != nullptr &&
         (change.new_row() == nullptr ||
@@ -227,15 +225,14 @@ absl::Status RequestRunner::ApplyKnown(
         CheckKeySize(table, "row_key", change.new_row()->key.size()));
     view_->overlay().Put(table.rows_prefix + change.new_row()->key,
                          EncodeRow(sequence_, change.last->effect->record()));
-    view_->digests().Add(table, -1, change.new_row()->key,
+    view_->digests().Add(table, change.new_row()->key,
                          change.last->effect->record());
     Count(table.counters[0]->written);
   }
   for (EntryToPut& entry : entries_to_put_) {
     Sink sink(this, *entry.table);
     RETURN_IF_ERROR(sink.PutEntry(entry.index, std::move(entry.key),
-                                  std::move(entry.value),
-                                  /*replaced=*/nullptr));
+                                  std::move(entry.value)));
   }
   if (!keep_changes_) return absl::OkStatus();
   for (const AdmittedEffect& effect : effects) {
@@ -273,7 +270,7 @@ absl::Status RequestRunner::DiffEntries(const TableState& table,
       sink.KeepEntry(i);
       continue;
     }
-    if (had) sink.DeleteEntry(i, std::move(before.key), before.value);
+    if (had) sink.DeleteEntry(i, std::move(before.key));
     if (has) entries_to_put_.push_back(std::move(after));
   }
   return absl::OkStatus();

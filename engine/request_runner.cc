@@ -523,7 +523,7 @@ absl::Status RequestRunner::ApplyChange(const TableState& table,
   Overlay& overlay = view_->overlay();
   absl::uint128 old_sum = 0;
   if (old.has_value()) {
-    old_sum = view_->digests().Remove(table, -1, old->key, old->record());
+    old_sum = view_->digests().Remove(table, old->key, old->record());
   }
   const bool moves =
       old.has_value() && next.has_value() && old->key != next->row->key;
@@ -538,7 +538,7 @@ absl::Status RequestRunner::ApplyChange(const TableState& table,
         EncodeRow(SeededBug("stale_version") && old.has_value() ? old->version
                                                                 : sequence_,
                   next->record));
-    view_->digests().Add(table, -1, next->row->key, next->record);
+    view_->digests().Add(table, next->row->key, next->record);
     Count(table.counters[0]->written);
   }
   Context context(this, /*observer=*/-1, &sink);

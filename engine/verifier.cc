@@ -32,7 +32,7 @@ Verifier::Verifier(const internal::PublishedState& state,
 
 absl::StatusOr<VerifyReport> Verifier::Run() {
   report_.sequence = state_.sequence;
-  ASSIGN_OR_RETURN(const StoredDigests digests,
+  ASSIGN_OR_RETURN(const std::vector<SpaceSum> digests,
                    ReadDigests(*state_.store, read_, *state_.schema));
   const std::vector<TableState>& tables = state_.schema->tables();
   for (size_t t = 0; t < tables.size(); ++t) {
@@ -42,28 +42,23 @@ absl::StatusOr<VerifyReport> Verifier::Run() {
     for (int i = 0; i < static_cast<int>(table.indexes.size()); ++i) {
       if (table.Follows(static_cast<size_t>(i))) indexes.push_back(i);
     }
-    ASSIGN_OR_RETURN(const Sums sums, VerifyTable(table, indexes));
+    ASSIGN_OR_RETURN(const SpaceSum rows, VerifyTable(table, indexes));
     if (digests.empty()) continue;
-    const v1::CatalogTable& stored =
-        state_.schema->catalog().tables(static_cast<int>(t));
-    CompareDigest(table, -1, stored.rows().number(), *digests[t][0], sums.rows);
-    for (size_t k = 0; k < indexes.size(); ++k) {
-      const size_t i = static_cast<size_t>(indexes[k]);
-      CompareDigest(table, indexes[k], table.indexes[i].space().number(),
-                    *digests[t][1 + i], sums.indexes[k].entries);
-    }
+    CompareDigest(
+        table,
+        state_.schema->catalog().tables(static_cast<int>(t)).rows().number(),
+        digests[t], rows);
   }
   return std::move(report_);
 }
 
-void Verifier::CompareDigest(const TableState& table, int index, uint32_t space,
+void Verifier::CompareDigest(const TableState& table, uint32_t space,
                              const SpaceSum& kept, const SpaceSum& found) {
   if (kept == found) return;
   digest_differences_[space] = kept - found;
   Finding finding;
   finding.kind = Finding::Kind::kWrongDigest;
   finding.table = table.name();
-  if (index >= 0) finding.index = table.indexes[index].name();
   finding.detail =
       absl::StrCat("digest=", DigestText(kept.sum), " of count=", kept.count,
                    " but there is digest=", DigestText(found.sum),
@@ -78,7 +73,7 @@ absl::StatusOr<std::optional<Finding>> Verifier::FirstDifference(
   return report_.findings.front();
 }
 
-absl::StatusOr<Verifier::Sums> Verifier::VerifyTable(
+absl::StatusOr<SpaceSum> Verifier::VerifyTable(
     const TableState& table, const std::vector<int>& indexes) {
   Sums sums;
   sums.indexes.resize(indexes.size());
@@ -90,10 +85,10 @@ absl::StatusOr<Verifier::Sums> Verifier::VerifyTable(
     const bool same = index.implied == index.entries;
     if (!same && !SeededBug("verify_is_blind")) differ.push_back(indexes[i]);
   }
-  if (differ.empty()) return sums;
+  if (differ.empty()) return sums.rows;
   RETURN_IF_ERROR(NameMissing(table, differ));
   for (const int i : differ) RETURN_IF_ERROR(NameDangling(table, i));
-  return sums;
+  return sums.rows;
 }
 
 std::unique_ptr<StoreIterator> Verifier::Iterate(const std::string& prefix) {

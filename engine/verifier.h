@@ -9,8 +9,8 @@
 // each; this is no defence against a forger). Second pass, only over indexes
 // whose sums differ: point reads that name each difference.
 //
-// The sums are those of digests, so what the first pass has found is compared
-// with what the commits have kept, too, if they keep any.
+// The sum of the rows is that of their digest, so what the first pass has found
+// is compared with what the commits have kept, too, if they keep any.
 
 #pragma once
 
@@ -40,9 +40,9 @@ class Verifier {
   // keeps the store from being read at all.
   absl::StatusOr<VerifyReport> Run();
 
-  // What Run has found of each space whose digest is wrong: how much more the
-  // digest says than there is.
-  const SpaceSums& digest_differences() const { return digest_differences_; }
+  // What Run has found of each row space whose digest is wrong: how much more
+  // the digest says than there is.
+  const RowSums& digest_differences() const { return digest_differences_; }
 
   // Of one index alone; nullopt if its entries follow from the rows.
   absl::StatusOr<std::optional<Finding>> FirstDifference(
@@ -58,12 +58,13 @@ class Verifier {
     std::vector<IndexSums> indexes;  // One for each of those asked for.
   };
 
-  absl::StatusOr<Sums> VerifyTable(const TableState& table,
-                                   const std::vector<int>& indexes);
+  // Returns the sum of the table's rows.
+  absl::StatusOr<SpaceSum> VerifyTable(const TableState& table,
+                                       const std::vector<int>& indexes);
   absl::Status SumRows(const TableState& table, const std::vector<int>& indexes,
                        Sums* sums);
   absl::Status SumEntries(const TableState& table, int index, SpaceSum* sum);
-  void CompareDigest(const TableState& table, int index, uint32_t space,
+  void CompareDigest(const TableState& table, uint32_t space,
                      const SpaceSum& kept, const SpaceSum& found);
   absl::Status NameMissing(const TableState& table,
                            const std::vector<int>& indexes);
@@ -87,7 +88,7 @@ class Verifier {
   // Hashes of entries already reported from the row's side. Bounded by the
   // damage, 8 bytes each.
   absl::flat_hash_set<uint64_t> reported_;
-  SpaceSums digest_differences_;
+  RowSums digest_differences_;
 };
 
 }  // namespace dovetail

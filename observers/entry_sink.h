@@ -35,14 +35,10 @@ class EntrySink {
   // The entry's value as the request sees it; nullopt if there is none.
   virtual absl::StatusOr<std::optional<std::string>> ReadEntry(
       std::string_view key) = 0;
-  // `replaced` is the value that the key has now, null if there is no such
-  // entry. InvalidArgument if the key is over its limit.
+  // InvalidArgument if the key is over its limit.
   virtual absl::Status PutEntry(size_t index, std::string key,
-                                std::string value,
-                                const std::string* replaced) = 0;
-  // The entry with this value.
-  virtual void DeleteEntry(size_t index, std::string key,
-                           std::string_view value) = 0;
+                                std::string value) = 0;
+  virtual void DeleteEntry(size_t index, std::string key) = 0;
   // Counts an entry that the change leaves as it is.
   virtual void KeepEntry(size_t index) = 0;
 };

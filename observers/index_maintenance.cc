@@ -90,18 +90,17 @@ absl::Status IndexMaintenance::Maintain(EntrySink& sink,
     }
     if (!indexes[i].unique()) {
       if (before.present && !same_key && !SeededBug("skip_entry_delete")) {
-        sink.DeleteEntry(i, std::move(before.key), before.value);
+        sink.DeleteEntry(i, std::move(before.key));
       }
       if (after.present && !SeededBug("skip_entry_put")) {
-        RETURN_IF_ERROR(sink.PutEntry(i, std::move(after.key),
-                                      std::move(after.value),
-                                      same_key ? &before.value : nullptr));
+        RETURN_IF_ERROR(
+            sink.PutEntry(i, std::move(after.key), std::move(after.value)));
       }
       continue;
     }
     if (SeededBug("put_before_delete") && before.present && after.present) {
       RETURN_IF_ERROR(PutUnique(sink, i, after.key, after.value, added_by));
-      sink.DeleteEntry(i, std::move(before.key), before.value);
+      sink.DeleteEntry(i, std::move(before.key));
       continue;
     }
     if (before.present && !SeededBug("skip_unique_delete")) {
@@ -126,8 +125,7 @@ absl::Status IndexMaintenance::PutUnique(EntrySink& sink, size_t index,
     contested.added_by = std::string(added_by);
     contested.displaced.push_back({*owner});
   }
-  return sink.PutEntry(index, std::move(key), std::move(value),
-                       owner.has_value() ? &*owner : nullptr);
+  return sink.PutEntry(index, std::move(key), std::move(value));
 }
 
 bool IndexMaintenance::IsDisplaced(ContestedMap::const_iterator contested,
@@ -151,7 +149,7 @@ absl::Status IndexMaintenance::DeleteUnique(EntrySink& sink, size_t index,
     }
   }
   if (contested == contested_.end() || SeededBug("displaced_owner_lost")) {
-    sink.DeleteEntry(index, std::move(key), value);
+    sink.DeleteEntry(index, std::move(key));
     return absl::OkStatus();
   }
   // The row gives up a value that others claim too: take back its note, or,
@@ -165,7 +163,7 @@ absl::Status IndexMaintenance::DeleteUnique(EntrySink& sink, size_t index,
   } else {
     std::string next = std::move(displaced.back().value);
     displaced.pop_back();
-    RETURN_IF_ERROR(sink.PutEntry(index, key, std::move(next), &value));
+    RETURN_IF_ERROR(sink.PutEntry(index, key, std::move(next)));
   }
   if (displaced.empty()) contested_.erase(contested);
   return absl::OkStatus();

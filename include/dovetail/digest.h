@@ -1,14 +1,14 @@
 // Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
 //
-// Digests: one number for the content of a table, and one for each of its
-// indexes, kept by every commit. Databases of equal content have equal
+// Digests: one number for the rows of a table, kept by every commit; and, by
+// reading it, one for each index. Databases of equal content have equal
 // digests, however they came to it: by the same writes in another order, by a
 // replay, a repair or a copy. docs/format.md says what is summed.
 //
 //   auto digest = engine->Digest();
 //   for (const SpaceDigest& space : digest->spaces) {
-//     std::cout << space.table << " " << space.index << " " << space.count
-//               << " " << DigestText(space.sum) << "\n";
+//     std::cout << space.table << " " << space.count << " "
+//               << DigestText(space.sum) << "\n";
 //   }
 //
 // They find differences that come by accident: two contents have one digest
@@ -38,10 +38,17 @@ struct SpaceDigest {
   friend bool operator==(const SpaceDigest&, const SpaceDigest&) = default;
 };
 
+struct DigestOptions {
+  // Sum up the indexes as well, which reads all of their entries. They are not
+  // kept, since an index follows from its table's rows.
+  bool indexes = false;
+};
+
 struct DigestReport {
   SequenceNumber sequence{};  // Of the commit that it is the state after.
-  // Table by table, its rows before its indexes. Without indexes that are
-  // being built or disabled: they do not follow from the rows.
+  // Table by table, its rows before its indexes, if those were asked for:
+  // without those that are being built or disabled, which do not follow from
+  // the rows.
   std::vector<SpaceDigest> spaces;
 };
 

@@ -98,8 +98,8 @@ struct Options {
   // built while it is in use. Off: such a schema is refused.
   bool add_indexes = false;
 
-  // Keep digests, and exact counts of rows and entries, in a database that
-  // Open creates; see digest.h. One that exists stays as it is:
+  // Keep digests, and exact counts of rows, in a database that Open creates;
+  // see digest.h. One that exists stays as it is:
   // Engine::EnableDigests and DisableDigests change it.
   bool digests = true;
   // Before each commit, derive from the rows it changes, by other code than
@@ -249,9 +249,9 @@ class Engine {
   // at the row again under the commit order: safe beside writers.
   absl::StatusOr<RepairReport> Repair(const RepairOptions& options);
 
-  // The digests as the newest commit left them; the cost is that of a few
-  // point reads. FailedPrecondition if the database keeps none.
-  absl::StatusOr<DigestReport> Digest();
+  // The digests as the newest commit left them; of tables' rows, the cost is
+  // that of a few point reads. FailedPrecondition if the database keeps none.
+  absl::StatusOr<DigestReport> Digest(const DigestOptions& options = {});
   // Makes the database keep digests from now on and for good: reads all of it
   // once, on a snapshot, while writers go on. AlreadyExists if it keeps them,
   // FailedPrecondition while another call is at it, DataLoss if a row does not

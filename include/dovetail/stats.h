@@ -23,9 +23,8 @@ struct IndexStats {
   std::string table;
   std::string index;  // Empty: the rows themselves.
   IndexState state = IndexState::kReadable;
-  // Rows or entries there are, exactly; of an index that is being built, those
-  // the build has come to. Absent if the database keeps no digests, unless
-  // StatsOptions::count_entries has them counted.
+  // Rows or entries there are, exactly. Absent unless they are rows and the
+  // database keeps digests, or StatsOptions::count_entries has them counted.
   std::optional<uint64_t> entries = std::nullopt;
   uint64_t bytes_on_disk = 0;    // Approximate.
   uint64_t entries_written = 0;  // Since open.

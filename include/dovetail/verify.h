@@ -1,8 +1,8 @@
 // Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
 //
 // Verify and repair: does every row have exactly its entries, and every entry
-// its row? And, if the database keeps digests, is everything there that was
-// ever committed, byte for byte?
+// its row? And, if the database keeps digests, are the rows those that were
+// committed, byte for byte?
 
 #pragma once
 
@@ -24,12 +24,12 @@ struct Finding {
                        // rows contradict each other.
     kWrongRow,         // A row that does not parse, or whose key is not the
                        // key of its record. Not repairable from entries.
-    kWrongDigest,      // Rows or entries differ from what commits left there,
-                       // as the digest has it: changed, lost, or brought back.
+    kWrongDigest,      // The rows of a table differ from what commits left
+                       // there: changed, lost, or brought back.
   };
   Kind kind;
   std::string table;
-  std::string index;      // Empty for kWrongRow, and for the digest of rows.
+  std::string index;      // Empty for kWrongRow and kWrongDigest.
   std::string entry_key;  // Encoded, without the space prefix.
   std::string row_key;    // Encoded, without the space prefix.
   std::string detail;     // In words.
@@ -64,7 +64,7 @@ struct VerifyReport {
   uint64_t wrong_entries = 0;
   uint64_t duplicate_unique = 0;
   uint64_t wrong_rows = 0;
-  uint64_t wrong_digests = 0;  // Tables and indexes; 0 if none are kept.
+  uint64_t wrong_digests = 0;  // Of tables; 0 if none are kept.
   std::vector<Finding> findings;
 
   bool clean() const {

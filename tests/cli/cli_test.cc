@@ -492,10 +492,8 @@ TEST_F(CliTest, VerifyShowsDamageAndRepairSettlesIt) {
   const Result verify = Run({"verify", db_});
   EXPECT_EQ(verify.code, 3);
   EXPECT_THAT(Column(verify.out, "kind"),
-              ElementsAre("missing_entry", "missing_entry", "wrong_digest",
-                          "wrong_digest"));
-  EXPECT_THAT(Column(verify.out, "row"),
-              ElementsAre(HasSubstr("\"s-1\""), HasSubstr("\"s-1\""), "", ""));
+              ElementsAre("missing_entry", "missing_entry"));
+  EXPECT_THAT(Column(verify.out, "row"), testing::Each(HasSubstr("\"s-1\"")));
   EXPECT_THAT(verify.err, HasSubstr("dovetail repair"));
   const Result json = Run({"verify", db_, "--json"});
   EXPECT_TRUE(IsJson(json.out)) << json.out;
