@@ -5,8 +5,11 @@
 //
 //   log_cases [--kills N]
 
+#include <fcntl.h>
+#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,7 +22,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <new>
 #include <random>
 #include <set>
 #include <string>
@@ -33,6 +35,8 @@
 #include "tests/acceptance/core_cases.h"
 #include "tests/acceptance/text_orders.h"
 #include "tests/engine/changes/changes_test_util.h"
+
+extern char** environ;
 
 namespace dovetail::test {
 namespace {
@@ -291,40 +295,74 @@ WriteBatch PutChange(const StatusChange& change) {
                                      change.ts_ms, change.status));
 }
 
+constexpr size_t kChangesWritten = 40'000;
+
+Options WriterOptions() {
+  Options options;
+  options.write_buffer_bytes = 64 << 10;
+  return options;
+}
+
+// How many changes were acknowledged: in a file that the writer and its parent
+// both map, so that the count outlives the writer. Null if it cannot be mapped.
+std::atomic<uint64_t>* MapCount(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) return nullptr;
+  void* memory = MAP_FAILED;
+  if (::ftruncate(fd, sizeof(std::atomic<uint64_t>)) == 0) {
+    memory = ::mmap(nullptr, sizeof(std::atomic<uint64_t>),
+                    PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  }
+  ::close(fd);
+  return memory == MAP_FAILED ? nullptr
+                              : static_cast<std::atomic<uint64_t>*>(memory);
+}
+
+// The process that is killed: writes on from the last acknowledged change, as
+// a replay would. Returns only if something failed.
+int WriterMain(const std::string& db, const std::string& count) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::atomic<uint64_t>* const acknowledged = MapCount(count);
+  const auto changes = ReadStatusChanges(kChangesWritten);
+  auto engine =
+      Engine::Open(db, Schema().Add(TextOrders("orders")), WriterOptions());
+  if (acknowledged == nullptr || !changes.ok() || !engine.ok()) return 1;
+  for (uint64_t i = acknowledged->load();; ++i) {
+    const StatusChange& change = (*changes)[i % changes->size()];
+    if (!(*engine)->Write({}, PutChange(change)).ok()) return 1;
+    acknowledged->store(i + 1);
+  }
+}
+
+pid_t StartWriter(std::string db, std::string count) {
+  char* argv[] = {const_cast<char*>("log_cases"), const_cast<char*>("--writer"),
+                  db.data(), count.data(), nullptr};
+  pid_t writer = -1;
+  return ::posix_spawn(&writer, "/proc/self/exe", nullptr, nullptr, argv,
+                       environ) == 0
+             ? writer
+             : -1;
+}
+
 // go-spacemesh #2547: a crash between the main write and the index write.
 TEST_F(LogCases, Case15_NoHalfOrderIsSeenAfterAKill) {
   SKIP_WITHOUT_DATA("olist/status_changes.csv.xz");
-  const auto changes = ReadStatusChanges(40'000);
-  ASSERT_THAT(changes, IsOk());
   schema_.Add(TextOrders("orders"));
   const std::string db = dir_.Sub("db");
-  Options options;
-  options.write_buffer_bytes = 64 << 10;
-  auto* const acknowledged =
-      new (::mmap(nullptr, sizeof(std::atomic<uint64_t>),
-                  PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))
-          std::atomic<uint64_t>(0);
+  std::atomic<uint64_t>* const acknowledged = MapCount(dir_.Sub("count"));
+  ASSERT_NE(acknowledged, nullptr);
   std::mt19937_64 random(15);
   uint64_t lost = 0;
   for (int round = 0; round < kills; ++round) {
-    const pid_t writer = ::fork();
-    if (writer == 0) {
-      auto engine = Engine::Open(db, schema_, options);
-      if (!engine.ok()) ::_exit(1);
-      // From the last acknowledged point, as a replay would.
-      for (uint64_t i = acknowledged->load();; ++i) {
-        if (!(*engine)
-                 ->Write({}, PutChange((*changes)[i % changes->size()]))
-                 .ok()) {
-          ::_exit(1);
-        }
-        acknowledged->store(i + 1);
-      }
-    }
     const uint64_t before = acknowledged->load();
-    while (acknowledged->load() == before &&
-           ::waitpid(writer, nullptr, WNOHANG) == 0) {
+    const pid_t writer = StartWriter(db, dir_.Sub("count"));
+    ASSERT_GT(writer, 0) << "the writer does not start";
+    // The naps only pick the moment: nothing depends on their length.
+    siginfo_t ended{};
+    while (acknowledged->load() == before && ended.si_pid == 0) {
       ::usleep(200);
+      ::waitid(P_PID, static_cast<id_t>(writer), &ended,
+               WEXITED | WNOHANG | WNOWAIT);
     }
     ::usleep(static_cast<useconds_t>(random() % 20'000));
     ::kill(writer, SIGKILL);
@@ -332,7 +370,7 @@ TEST_F(LogCases, Case15_NoHalfOrderIsSeenAfterAKill) {
     ASSERT_EQ(::waitpid(writer, &how, 0), writer);
     ASSERT_TRUE(WIFSIGNALED(how)) << "the writer failed, round " << round;
     if (round % 10 != 9) continue;
-    auto engine = Engine::Open(db, schema_, options);
+    auto engine = Engine::Open(db, schema_, WriterOptions());
     ASSERT_THAT(engine, IsOk());
     const auto report = (*engine)->Verify({});
     ASSERT_THAT(report, IsOk());
@@ -554,6 +592,9 @@ TEST_F(LogCases, Case20_LateAndRepeatedEventsDoNotTurnTheStatusBack) {
 
 // Ends with the line that every acceptance program ends with.
 int main(int argc, char** argv) {
+  if (argc == 4 && std::strcmp(argv[1], "--writer") == 0) {
+    return dovetail::test::WriterMain(argv[2], argv[3]);
+  }
   testing::InitGoogleMock(&argc, argv);
   if (argc == 3 && std::strcmp(argv[1], "--kills") == 0) {
     dovetail::test::kills = std::max(std::atoi(argv[2]), 10);
