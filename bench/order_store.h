@@ -60,9 +60,10 @@ class OrderStore {
   virtual absl::StatusOr<uint64_t> Check() = 0;
 };
 
-// The engine, through its public interface alone.
+// The engine, through its public interface alone. `recording`: into a write log
+// in the database's directory.
 absl::StatusOr<std::unique_ptr<OrderStore>> OpenDovetailStore(
-    const OrderStoreOptions& options);
+    const OrderStoreOptions& options, bool recording);
 
 // LevelDB with indexes maintained by hand. `checked`: with every checksum
 // verified, as the engine does; else with LevelDB's defaults.

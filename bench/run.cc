@@ -30,7 +30,14 @@ struct EngineEntry {
 };
 
 constexpr EngineEntry kEngines[] = {
-    {"dovetail", OpenDovetailStore},
+    {"dovetail",
+     [](const OrderStoreOptions& options) {
+       return OpenDovetailStore(options, /*recording=*/false);
+     }},
+    {"dovetail-recording",
+     [](const OrderStoreOptions& options) {
+       return OpenDovetailStore(options, /*recording=*/true);
+     }},
     {"leveldb",
      [](const OrderStoreOptions& options) {
        return OpenLevelDbOrderStore(options, /*checked=*/true);
