@@ -49,15 +49,17 @@ absl::StatusOr<bool> ByteSource::More() {
   // A terminal would ask for a second end of input.
   if (ended_) return false;
   if (begin_ > 0) {
-    buffer_.erase(0, begin_);
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
     begin_ = 0;
   }
-  const size_t before = buffer_.size();
-  buffer_.resize(before + kChunk);
-  absl::StatusOr<size_t> got = read_(buffer_.data() + before, kChunk);
-  buffer_.resize(before + (got.ok() ? *got : 0));
-  if (!got.ok()) return got.status();
-  ended_ = *got == 0;
+  // What was made room for once stays: a source that gives a little at a time
+  // would else have a whole chunk cleared for each time.
+  if (buffer_.size() - end_ < kChunk / 2) buffer_.resize(end_ + kChunk);
+  ASSIGN_OR_RETURN(const size_t got,
+                   read_(buffer_.data() + end_, buffer_.size() - end_));
+  end_ += got;
+  ended_ = got == 0;
   return !ended_;
 }
 

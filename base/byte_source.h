@@ -31,7 +31,7 @@ class ByteSource {
 
   // What was read and not consumed. Valid until the next More or Consume.
   std::string_view data() const {
-    return std::string_view(buffer_).substr(begin_);
+    return std::string_view(buffer_).substr(begin_, end_ - begin_);
   }
   // Appends to data(); false at the end of the input.
   absl::StatusOr<bool> More();
@@ -48,6 +48,7 @@ class ByteSource {
   ReadFunction read_;
   std::string buffer_;
   size_t begin_ = 0;  // Consumed bytes at the front of buffer_.
+  size_t end_ = 0;    // Behind the bytes read; what follows is room for more.
   uint64_t consumed_ = 0;
   bool ended_ = false;
 };

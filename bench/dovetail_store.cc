@@ -122,12 +122,13 @@ class DovetailStore : public OrderStore {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<OrderStore>> OpenDovetailStore(
-    const OrderStoreOptions& options, bool digests) {
+    const OrderStoreOptions& options, DovetailStoreOptions more) {
   Options engine_options;
-  engine_options.digests = digests;
+  engine_options.digests = more.digests;
   engine_options.block_cache_bytes = options.cache_bytes;
   engine_options.write_buffer_bytes = options.write_buffer_bytes;
   engine_options.compress = options.compress;
+  if (more.recording) engine_options.write_log = WriteLogOptions();
   ASSIGN_OR_RETURN(
       std::unique_ptr<Engine> engine,
       Engine::Open(options.directory, OrdersSchema(), engine_options));

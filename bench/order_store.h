@@ -60,10 +60,15 @@ class OrderStore {
   virtual absl::StatusOr<uint64_t> Check() = 0;
 };
 
-// The engine, through its public interface alone. `digests`: as by default;
-// else without, to see what they cost.
+// What the engine does besides keeping rows and entries.
+struct DovetailStoreOptions {
+  bool digests = true;     // As by default.
+  bool recording = false;  // Into a write log in the database's directory.
+};
+
+// The engine, through its public interface alone.
 absl::StatusOr<std::unique_ptr<OrderStore>> OpenDovetailStore(
-    const OrderStoreOptions& options, bool digests);
+    const OrderStoreOptions& options, DovetailStoreOptions more);
 
 // LevelDB with indexes maintained by hand. `checked`: with every checksum
 // verified, as the engine does; else with LevelDB's defaults.

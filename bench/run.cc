@@ -32,7 +32,11 @@ struct EngineEntry {
 constexpr EngineEntry kEngines[] = {
     {"dovetail",
      [](const OrderStoreOptions& options) {
-       return OpenDovetailStore(options, /*digests=*/true);
+       return OpenDovetailStore(options, {});
+     }},
+    {"dovetail-recording",
+     [](const OrderStoreOptions& options) {
+       return OpenDovetailStore(options, {.recording = true});
      }},
     {"leveldb",
      [](const OrderStoreOptions& options) {
@@ -44,7 +48,7 @@ constexpr EngineEntry kEngines[] = {
      }},
     {"dovetail-undigested",
      [](const OrderStoreOptions& options) {
-       return OpenDovetailStore(options, /*digests=*/false);
+       return OpenDovetailStore(options, {.digests = false});
      }},
 };
 

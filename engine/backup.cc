@@ -113,7 +113,11 @@ absl::Status Backup::Prepare() {
   RETURN_IF_ERROR(ListBackupCheckpoints(files_, directory_).status());
   ASSIGN_OR_RETURN(lock_, files_->Lock(BackupLockPath(directory_)));
   ASSIGN_OR_RETURN(checkpoints_, ListBackupCheckpoints(files_, directory_));
-  RETURN_IF_ERROR(RemoveDirectory(files_, BackupNewCheckpointPath(directory_)));
+  // What a backup that came to no end has left, whole or not.
+  const std::string made = BackupNewCheckpointPath(directory_);
+  for (const std::string& left : {made, made + ".unfinished"}) {
+    RETURN_IF_ERROR(RemoveDirectory(files_, left));
+  }
   RETURN_IF_ERROR(files_->CreateDirectory(log_));
   ASSIGN_OR_RETURN(copied_, ListWriteLogFiles(files_, log_));
   const auto now = static_cast<uint64_t>(committer_.published()->sequence);

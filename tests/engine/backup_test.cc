@@ -251,6 +251,21 @@ TEST_F(BackupTest, WithoutRecordingEachBackupIsACheckpoint) {
   ExpectRestored("old", 5);
 }
 
+// A kill between the copy's last file and its name leaves a whole database.
+TEST_F(BackupTest, ACopyThatACrashLeftWithoutItsNameIsMadeAnew) {
+  WriteUpTo(20);
+  ASSERT_THAT(Backup(), IsOk());
+  const std::string checkpoint = backup_ + "/checkpoint-00000000000000000020";
+  for (const char* left : {"/checkpoint-new.unfinished", "/checkpoint-new"}) {
+    WriteUpTo(Number(engine().GetStats()->sequence) + 1);
+    std::filesystem::copy(checkpoint, backup_ + left);
+    const auto report = Backup({.new_checkpoint = true});
+    ASSERT_THAT(report, IsOk()) << left;
+    EXPECT_EQ(report->checkpoint, report->sequence);
+    EXPECT_FALSE(std::filesystem::exists(backup_ + left));
+  }
+}
+
 TEST_F(BackupTest, OtherDirectoriesAreLeftAlone) {
   WriteUpTo(3);
   std::filesystem::create_directory(dir_.Sub("mine"));

@@ -9,6 +9,8 @@
 
 #pragma once
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -100,8 +102,17 @@ inline std::vector<ReadEntry> ReadAllEntries(ChangeReader* reader,
   }
 }
 
+// Keeps freed memory: readers have buffers that malloc would give back to the
+// system and ask for again, with each input.
+inline void KeepMemory() {
+  static const bool done [[maybe_unused]] =
+      mallopt(M_MMAP_THRESHOLD, 1 << 30) != 0 &&
+      mallopt(M_TRIM_THRESHOLD, 1 << 30) != 0;
+}
+
 inline int CheckChangeBytes(ChangeFormat format, std::string_view example,
                             std::string_view bytes) {
+  KeepMemory();
   const ChangeMapper& mapper = ExampleMapper(example);
   ChangeReaderOptions options;
   options.entry_bytes_max = 1 << 12;

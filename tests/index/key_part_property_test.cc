@@ -16,11 +16,16 @@
 #include "absl/strings/escaping.h"
 #include "gtest/gtest.h"
 #include "index/key_part.h"
-#include "tests/index/key_part_test_util.h"
+#include "tests/index/key_part_property.h"
 
 namespace dovetail {
 namespace {
 
+using test::AllParts;
+using test::ByteOrder;
+using test::Describe;
+using test::FieldParts;
+using test::LogicalOrder;
 using test::PartOf;
 using Transform = KeyPart::Transform;
 
@@ -34,61 +39,6 @@ uint64_t Seed() {
     return s;
   }();
   return seed;
-}
-
-// --- Every part that holds a field ---
-
-std::vector<std::string> Bodies(bool nullable) {
-  const std::string prefix = nullable ? "fields: 'opt_" : "fields: '";
-  std::vector<std::string> bodies;
-  const auto add = [&](std::string_view type, std::string_view transform) {
-    bodies.push_back(
-        absl::StrCat(prefix, ToAbsl(type), "' ", ToAbsl(transform)));
-  };
-  for (const FieldType type : test::kFieldTypes) add(FieldTypeName(type), "");
-  for (const char* type : {"string", "bytes"}) add(type, "reverse {}");
-  for (const char* digits : {"1", "3", "19", "20", "38"}) {
-    add("string", absl::StrCat("decimal { digits: ", digits, " }"));
-  }
-  for (const char* type : {"int32", "int64", "uint32", "uint64"}) {
-    for (const char* unit : {"SECONDS", "MILLISECONDS", "MICROSECONDS"}) {
-      add(type, absl::StrCat("time32 { unit: ", unit, " }"));
-    }
-  }
-  add("timestamp", "time32 {}");
-  for (const char* type : {"int32", "int64", "uint32", "uint64", "enum"}) {
-    for (const char* bytes : {"1", "2", "3", "4"}) {
-      add(type, absl::StrCat("enum_bytes { bytes: ", bytes, " }"));
-    }
-    add(type, "varint {}");
-  }
-  return bodies;
-}
-
-// In both directions and with nulls at either end.
-const std::vector<KeyPart>& FieldParts() {
-  static const std::vector<KeyPart>* const parts = [] {
-    auto* list = new std::vector<KeyPart>;
-    for (const bool nullable : {false, true}) {
-      for (const std::string& body : Bodies(nullable)) {
-        for (const char* order : {" order: ASC", " order: DESC"}) {
-          list->push_back(PartOf(body + order));
-          if (!nullable) continue;
-          list->push_back(PartOf(body + order + " nulls: NULLS_FIRST"));
-          list->push_back(PartOf(body + order + " nulls: NULLS_LAST"));
-        }
-      }
-    }
-    return list;
-  }();
-  return *parts;
-}
-
-std::string Describe(const KeyPart& part) {
-  return absl::StrCat(part.input_paths.empty() ? "" : part.input_paths[0],
-                      " transform=", static_cast<int>(part.transform),
-                      " desc=", part.descending,
-                      " nulls_last=", part.nulls_last);
 }
 
 // --- Values, with a liking for the edges ---
@@ -253,77 +203,6 @@ class Generator {
   std::mt19937_64 random_;
 };
 
-// --- The logical order, written down once more ---
-
-template <typename T>
-int Order(const T& a, const T& b) {
-  return a < b ? -1 : b < a ? 1 : 0;
-}
-
-int OrderOfDoubles(double a, double b) {
-  if (std::isnan(a) || std::isnan(b)) {
-    return Order(std::isnan(a), std::isnan(b));
-  }
-  return Order(a, b);
-}
-
-std::string Reversed(const std::string& text, FieldType type) {
-  std::string out;
-  for (size_t end = text.size(); end > 0;) {
-    size_t start = end - 1;
-    while (type == FieldType::kString &&
-           (static_cast<unsigned char>(text[start]) & 0xC0) == 0x80) {
-      --start;
-    }
-    out += text.substr(start, end - start);
-    end = start;
-  }
-  return out;
-}
-
-int OrderOfValues(const KeyPart& part, const Value& a, const Value& b) {
-  switch (a.kind()) {
-    case Value::Kind::kBool:
-      return Order(a.as_bool(), b.as_bool());
-    case Value::Kind::kInt:
-      return Order(a.as_int(), b.as_int());
-    case Value::Kind::kUint:
-      return Order(a.as_uint(), b.as_uint());
-    case Value::Kind::kDouble:
-      return OrderOfDoubles(a.as_double(), b.as_double());
-    case Value::Kind::kString:
-      if (part.transform == Transform::kReverse) {
-        return Order(Reversed(a.as_string(), part.type()),
-                     Reversed(b.as_string(), part.type()));
-      }
-      return Order(a.as_string(), b.as_string());
-    case Value::Kind::kTimestamp: {
-      const TimestampValue x = a.as_timestamp();
-      const TimestampValue y = b.as_timestamp();
-      return Order(std::pair(x.seconds, x.nanos),
-                   std::pair(y.seconds, y.nanos));
-    }
-    case Value::Kind::kNull:
-      break;
-  }
-  return 0;
-}
-
-// In scan order.
-int LogicalOrder(const KeyPart& part, const Value& a, const Value& b) {
-  if (a.is_null() || b.is_null()) {
-    const int order = Order(a.is_null(), b.is_null());
-    return part.nulls_last ? order : -order;
-  }
-  const int order = OrderOfValues(part, a, b);
-  return part.descending ? -order : order;
-}
-
-int ByteOrder(std::string_view a, std::string_view b) {
-  const int order = a.compare(b);
-  return order < 0 ? -1 : order > 0 ? 1 : 0;
-}
-
 // --- Encoding through the public functions ---
 
 std::string Encode(const KeyPart& part, const Value& value) {
@@ -336,48 +215,9 @@ std::string Encode(const KeyPart& part, const Value& value) {
   return out;
 }
 
-// Any part's bytes, given what they decode to.
-std::string Reencode(const KeyPart& part, const Value& value) {
-  if (!part.computed()) return Encode(part, value);
-  std::string out;
-  if (part.transform != Transform::kHash) {
-    AppendKeyPartNumber(part, static_cast<uint32_t>(value.as_uint()), &out);
-    return out;
-  }
-  out = value.as_string();
-  for (char& c : out) c = static_cast<char>(part.descending ? ~c : c);
-  return out;
-}
-
 // Decoders accept nothing but what the encoder writes.
 void ExpectErrorOrSameBytes(const KeyPart& part, std::string_view bytes) {
-  const absl::StatusOr<Value> value = DecodeKeyPart(part, bytes);
-  if (!value.ok()) {
-    EXPECT_EQ(value.status().code(), absl::StatusCode::kInvalidArgument);
-    return;
-  }
-  EXPECT_EQ(absl::BytesToHexString(Reencode(part, *value)),
-            absl::BytesToHexString(ToAbsl(bytes)))
-      << Describe(part) << " value=" << value->DebugString();
-}
-
-std::vector<KeyPart> AllParts() {
-  std::vector<KeyPart> parts = FieldParts();
-  for (const char* order : {" order: ASC", " order: DESC"}) {
-    for (const char* text :
-         {"fields: 'string' hash { algorithm: MD5 bytes: 3 }",
-          "fields: 'string' bucket { algorithm: XXH3 count: 16 }",
-          "fields: 'string' bucket { algorithm: XXH3 count: 256 }",
-          "fields: 'string' bucket { algorithm: XXH3 count: 65535 }",
-          "salt { count: 1 }", "salt { count: 257 }",
-          "fields: 'string' fields: 'int64' sub_bucket { algorithm: XXH3 "
-          "count: 255 }",
-          "fields: 'string' fields: 'int64' sub_bucket { algorithm: XXH3 "
-          "count: 256 }"}) {
-      parts.push_back(PartOf(std::string(text) + order));
-    }
-  }
-  return parts;
+  EXPECT_EQ(test::CheckPartBytes(part, bytes), "");
 }
 
 // --- The properties ---
