@@ -93,7 +93,8 @@ std::map<std::string, uint64_t> KillPoints::counts() const {
 std::string FileKindOf(const std::string& path) {
   constexpr char kUnfinished[] = ".unfinished";
   std::string_view name = BaseName(path);
-  const std::string_view parent = BaseName(DirectoryOf(path));
+  const std::string directory = DirectoryOf(path);
+  const std::string_view parent = BaseName(directory);
   if (parent == "lost") return "lost-part";
   const bool is_unfinished = absl::EndsWith(ToAbsl(name), kUnfinished);
   if (is_unfinished) name.remove_suffix(sizeof(kUnfinished) - 1);

@@ -295,7 +295,8 @@ WriteBatch PutChange(const StatusChange& change) {
                                      change.ts_ms, change.status));
 }
 
-constexpr size_t kChangesWritten = 40'000;
+// Written again and again; each writer reads them anew.
+constexpr size_t kChangesWritten = 5'000;
 
 Options WriterOptions() {
   Options options;

@@ -67,6 +67,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A run takes a fraction of a second.
+constexpr unsigned kHangSeconds = 300;
 // A broken engine fails at every point in the same way.
 constexpr uint64_t kFailuresMax = 20;
 
@@ -610,6 +612,7 @@ void Killer::Print() const {
 int Main(int argc, char** argv) {
   if (argc == 6 && std::string_view(argv[1]) == "--victim") {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    alarm(kHangSeconds);
     ScriptBoard* board = MapScriptBoard(argv[2]);
     uint64_t seed = 0;
     uint64_t hit = 0;
