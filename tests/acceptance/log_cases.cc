@@ -149,6 +149,25 @@ const std::function<std::string(std::string, size_t)> kTails[] = {
                            std::string(bytes.size() - from, '\xff'));
     }};
 
+// Where the records of a LevelDB log end: in blocks of 32 KiB, parts with a
+// header of a CRC, two bytes of length, and whether the record ends with it.
+std::set<size_t> RecordEnds(const std::string& log) {
+  constexpr size_t kBlock = 32768;
+  constexpr size_t kHeader = 7;
+  std::set<size_t> ends;
+  const auto byte = [&](size_t at) { return static_cast<uint8_t>(log[at]); };
+  for (size_t at = 0; at + kHeader <= log.size();) {
+    if (const size_t left = kBlock - at % kBlock; left < kHeader) {
+      at += left;
+      continue;
+    }
+    const uint8_t type = byte(at + 6);
+    at += kHeader + byte(at + 4) + 256 * byte(at + 5);
+    if (type == 1 || type == 4) ends.insert(at);
+  }
+  return ends;
+}
+
 // leveldb #251, vernemq #1550: the log ends in the middle of a record.
 TEST_F(LogCases, Case13_ALogThatEndsInTheMiddleOfARecord) {
   Open({presets::SellerOrders("orders")});
@@ -160,6 +179,7 @@ TEST_F(LogCases, Case13_ALogThatEndsInTheMiddleOfARecord) {
   const std::string copy = dir_.Sub("copy");
   const fs::path log = NewestWith(db, ".log");
   const std::string bytes = ReadFile(log);
+  const std::set<size_t> ends = RecordEnds(bytes);
   for (size_t back = 1; back <= 200; back += kills < 500 ? 13 : 1) {
     for (const auto& tail : kTails) {
       fs::remove_all(copy);
@@ -175,9 +195,11 @@ TEST_F(LogCases, Case13_ALogThatEndsInTheMiddleOfARecord) {
       ASSERT_EQ(SequenceNumber{report->rows},
                 (*engine)->open_report().sequence);
       ASSERT_GE(report->rows, 990);
-      // The bytes overwritten may have been zeros already.
-      if (report->rows < 1000) {
-        EXPECT_THAT((*engine)->open_report().log_cut, Not(IsEmpty()));
+      // The bytes overwritten may have been zeros already; and a log that
+      // ends with a record is one that was never longer.
+      const bool whole = ends.contains(bytes.size() - back);
+      if (report->rows < 1000 && (&tail != &kTails[0] || !whole)) {
+        EXPECT_THAT((*engine)->open_report().log_cut, Not(IsEmpty())) << back;
       }
     }
   }
