@@ -30,6 +30,7 @@
 #include "dovetail/replay.h"
 #include "engine/keyspace.h"
 #include "engine/storage/store.h"
+#include "tests/acceptance/kill_hooks.h"
 #include "tests/acceptance/kill_points.h"
 #include "tests/acceptance/kill_requests.h"
 #include "tests/support/records.pb.h"
@@ -43,80 +44,6 @@ constexpr uint64_t kReserveBytes = 256 << 10;
 // How long the engine may take to empty a space.
 constexpr int kNapsMax = 200'000;
 constexpr useconds_t kNapMicros = 500;
-
-// Reaches a point in each hook that there is around a write.
-class PointObserver final : public Observer {
- public:
-  explicit PointObserver(KillPoints* points) : points_(*points) {}
-
-  ObserverTraits traits() const override {
-    return {.name = "points",
-            .hooks = kPrePut | kPostPut | kPreDelete | kPostDelete |
-                     kPreBatchMutate | kPostBatchMutate |
-                     kPostBatchMutateIndispensably | kPreOpen | kPostOpen |
-                     kPreClose | kPostClose};
-  }
-  absl::Status PrePut(HookContext&, const RowChange&) override {
-    return Reach("pre-put");
-  }
-  absl::Status PostPut(HookContext&, const RowChange&) override {
-    return Reach("post-put");
-  }
-  absl::Status PreDelete(HookContext&, const RowChange&) override {
-    return Reach("pre-delete");
-  }
-  absl::Status PostDelete(HookContext&, const RowChange&) override {
-    return Reach("post-delete");
-  }
-  absl::Status PreBatchMutate(HookContext&,
-                              const std::vector<RowChange>&) override {
-    return Reach("pre-batch-mutate");
-  }
-  absl::Status PostBatchMutate(HookContext&,
-                               const std::vector<RowChange>&) override {
-    return Reach("post-batch-mutate");
-  }
-  void PostBatchMutateIndispensably(const absl::Status&) override {
-    Reach("post-batch-mutate-indispensably").IgnoreError();
-  }
-  absl::Status PreOpen() override { return Reach("pre-open"); }
-  absl::Status PostOpen() override { return Reach("post-open"); }
-  absl::Status PreClose() override { return Reach("pre-close"); }
-  absl::Status PostClose() override { return Reach("post-close"); }
-
- private:
-  absl::Status Reach(std::string_view hook) {
-    points_.Reach(absl::StrCat("observer ", ToAbsl(hook)));
-    return absl::OkStatus();
-  }
-
-  KillPoints& points_;
-};
-
-// Reaches a point before each item of `source` and behind it.
-class PointSource final : public ReplaySource {
- public:
-  PointSource(KillPoints* points, std::unique_ptr<ReplaySource> source)
-      : points_(*points), source_(std::move(source)) {}
-
-  absl::Status Start(const ReplayPlace& place) override {
-    return source_->Start(place);
-  }
-  absl::StatusOr<bool> Next(ReplayItem* item) override {
-    points_.Reach("replay item before");
-    absl::StatusOr<bool> more = source_->Next(item);
-    points_.Reach("replay item after");
-    return more;
-  }
-  std::string id() const override { return source_->id(); }
-  bool is_numbered() const override { return source_->is_numbered(); }
-  const v1::Schema* schema() const override { return source_->schema(); }
-  uint64_t schema_version() const override { return source_->schema_version(); }
-
- private:
-  KillPoints& points_;
-  const std::unique_ptr<ReplaySource> source_;
-};
 
 // The file of a directory that ends in `suffix` and has the highest name.
 fs::path NewestWith(const std::string& directory, std::string_view suffix) {

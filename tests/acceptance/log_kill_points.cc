@@ -10,21 +10,11 @@
 // by chance; and every point of the list below must be reached. --point shows
 // one alone.
 //
-// After each kill
-//   db           opens, and holds the first S requests, rows and entries byte
-//                for byte; every acknowledged one is among them
-//   its log      ends with request S, and replayed into an empty database
-//                makes the same
-//   copy         is db at the place of its replay, which is not behind what
-//                was reported, and so is its own log
-//   partial      has applied or rejected each request up to its place
-//   checkpoint, restored, rescued
-//                are there whole, or are not there
-//   backup       restores to what it was reported to have
-// and verify finds nothing in any of them. Half of the time that is looked at
-// in a copy of the files, so that the next run, and not the checker, is the
-// first to open them after the kill. Then the script goes on, to be killed
-// there again. In the end it must come to where it comes without kills.
+// After each kill everything that is there must be as kill_check.h says. Half
+// of the time that is looked at in a copy of the files, so that the next run,
+// and not the checker, is the first to open them. Then the script goes on, to
+// be killed there again. In the end it must come to where it comes without
+// kills.
 
 #include <signal.h>
 #include <spawn.h>
@@ -37,10 +27,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <memory>
-#include <optional>
+#include <map>
 #include <random>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,13 +37,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "base/coding.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
-#include "dovetail/engine.h"
-#include "dovetail/replay.h"
-#include "index/hash.h"
-#include "tests/acceptance/kill_requests.h"
+#include "tests/acceptance/kill_check.h"
 #include "tests/acceptance/kill_script.h"
 #include "tests/support/checks.h"
 #include "tests/support/temp_dir.h"
@@ -126,31 +110,6 @@ constexpr Required kRequired[] = {
     {"build", "progress", false},
 };
 
-// A hash of all rows and entries of KillSchema, row headers included.
-absl::StatusOr<uint64_t> ContentOf(Engine& engine) {
-  std::string state;
-  const auto visit = [&state](const StoredPair& pair) {
-    AppendBigEndian(pair.key.size(), 4, &state);
-    state.append(pair.key).append(pair.value);
-    std::string hash;
-    AppendHash(v1::XXH3, state, 8, &hash);
-    state = std::move(hash);
-    return true;
-  };
-  const Schema schema = KillSchema();
-  for (const v1::TableSchema& table : schema.proto().tables()) {
-    RETURN_IF_ERROR(engine.ForEachStored({}, table.name(), "", "", visit));
-    for (const v1::IndexSchema& index : table.indexes()) {
-      state += index.name();
-      RETURN_IF_ERROR(
-          engine.ForEachStored({}, table.name(), index.name(), "", visit));
-    }
-  }
-  std::string hash;
-  AppendHash(v1::XXH3, state, 8, &hash);
-  return DecodeBigEndian(hash.data(), 8);
-}
-
 class Killer {
  public:
   struct Settings {
@@ -163,7 +122,8 @@ class Killer {
   Killer(Settings settings, Checks* checks)
       : settings_(std::move(settings)),
         checks_(*checks),
-        random_(settings_.seed) {}
+        random_(settings_.seed),
+        checker_(settings_.seed, checks) {}
 
   absl::Status Run();
 
@@ -172,11 +132,10 @@ class Killer {
     std::string name;
     uint64_t reached = 0;  // In a run without a kill.
     uint64_t kills = 0;
+    bool is_required = false;
   };
   enum class Outcome { kKilled, kThrough };
 
-  // What the first S requests make, for every S.
-  absl::Status ComputeContents();
   // Runs the script without a kill; finds the points and the end.
   absl::Status FindPoints();
   void CheckRequired();
@@ -185,24 +144,10 @@ class Killer {
   // A new, empty directory.
   void Begin();
   absl::StatusOr<Outcome> RunVictim(const std::string& point, uint64_t hit);
+  absl::Status Check(bool is_end) {
+    return checker_.Check(root_, *board_, is_end);
+  }
   void Print() const;
-
-  absl::Status CheckAll(bool is_end);
-  absl::Status CheckDatabase(const std::string& root, bool is_end);
-  absl::Status CheckLog(const std::string& root, uint64_t last);
-  absl::Status CheckCopy(const std::string& root, bool is_end);
-  absl::Status CheckPartial(const std::string& root, bool is_end);
-  absl::Status CheckCopies(const std::string& root, bool is_end);
-  // Opens and verifies it. `schema`: of a database whose creation may have been
-  // cut off, and is done then. `what` is for words.
-  absl::StatusOr<std::unique_ptr<Engine>> OpenClean(
-      const std::string& path, const std::string& what,
-      const std::optional<Schema>& schema = std::nullopt);
-  // And that it has what so many requests make as it has committed. Returns
-  // how many.
-  absl::StatusOr<uint64_t> CheckOne(
-      const std::string& path, const std::string& what,
-      const std::optional<Schema>& schema = std::nullopt);
 
   const Settings settings_;
   Checks& checks_;
@@ -211,31 +156,10 @@ class Killer {
   const std::string root_ = dir_.Sub("root");
   ScriptBoard* board_ = nullptr;
 
-  std::vector<uint64_t> contents_;  // By sequence.
+  KillChecker checker_;
   std::vector<Point> points_;
-  uint64_t rejected_ = 0;  // By `partial`, in all.
   uint64_t runs_through_ = 0;
-  uint64_t tails_cut_ = 0;
-  uint64_t untold_ = 0;  // Commits that were there, and not acknowledged.
 };
-
-absl::Status Killer::ComputeContents() {
-  Options options;
-  options.in_memory = true;
-  ASSIGN_OR_RETURN(const auto engine,
-                   Engine::Open("memory", KillSchema(), options));
-  ASSIGN_OR_RETURN(const uint64_t empty, ContentOf(*engine));
-  contents_.push_back(empty);
-  for (uint64_t n = 0; n < kScriptRequests; ++n) {
-    const auto commit =
-        engine->Write({}, KillRequest(settings_.seed, {1, 0, n}));
-    if (absl::IsAlreadyExists(commit.status())) continue;
-    RETURN_IF_ERROR(commit.status());
-    ASSIGN_OR_RETURN(const uint64_t content, ContentOf(*engine));
-    contents_.push_back(content);
-  }
-  return absl::OkStatus();
-}
 
 void Killer::Begin() {
   if (board_ != nullptr) UnmapScriptBoard(board_);
@@ -278,7 +202,7 @@ absl::Status Killer::FindPoints() {
   for (std::string name; in >> reached && std::getline(in, name);) {
     points_.push_back({name.substr(1), reached});
   }
-  return CheckAll(/*is_end=*/true);
+  return Check(/*is_end=*/true);
 }
 
 absl::Status Killer::KillAt(Point* point) {
@@ -292,7 +216,7 @@ absl::Status Killer::KillAt(Point* point) {
     const uint64_t hit = in_vain > 0 ? 1 : 1 + random_() % point->reached;
     ASSIGN_OR_RETURN(const Outcome outcome, RunVictim(point->name, hit));
     const bool is_killed = outcome == Outcome::kKilled;
-    RETURN_IF_ERROR(CheckAll(!is_killed));
+    RETURN_IF_ERROR(Check(!is_killed));
     if (checks_.failed() > failed_before) {
       std::printf("failed behind point=\"%s\" hit=%llu kills=%llu\n",
                   point->name.c_str(), static_cast<unsigned long long>(hit),
@@ -313,219 +237,7 @@ absl::Status Killer::KillAt(Point* point) {
   ASSIGN_OR_RETURN(const Outcome outcome, RunVictim("", 0));
   if (outcome != Outcome::kThrough) return absl::InternalError("killed itself");
   ++runs_through_;
-  return CheckAll(/*is_end=*/true);
-}
-
-absl::StatusOr<std::unique_ptr<Engine>> Killer::OpenClean(
-    const std::string& path, const std::string& what,
-    const std::optional<Schema>& schema) {
-  Options options = ScriptOptions();
-  options.create_if_missing = schema.has_value();
-  auto engine = Engine::Open(path, schema.value_or(Schema()), options);
-  if (!engine.ok()) {
-    return absl::Status(engine.status().code(),
-                        absl::StrCat(what, ": ", engine.status().ToString()));
-  }
-  ASSIGN_OR_RETURN(const VerifyReport verify, (*engine)->Verify({}));
-  checks_.That(verify.clean(),
-               absl::StrCat(what, ": verify: ", verify.Summary()));
-  return engine;
-}
-
-absl::StatusOr<uint64_t> Killer::CheckOne(const std::string& path,
-                                          const std::string& what,
-                                          const std::optional<Schema>& schema) {
-  ASSIGN_OR_RETURN(const auto engine, OpenClean(path, what, schema));
-  const auto sequence = static_cast<uint64_t>(engine->open_report().sequence);
-  ASSIGN_OR_RETURN(const uint64_t content, ContentOf(*engine));
-  if (checks_.That(sequence < contents_.size(),
-                   absl::StrCat(what, ": more than was ever written"))) {
-    checks_.Equal(content, contents_[sequence],
-                  absl::StrCat(what, ": content at ", sequence));
-  }
-  return sequence;
-}
-
-absl::Status Killer::CheckAll(bool is_end) {
-  std::string root = root_;
-  if (random_() % 2 == 0) {
-    root = dir_.Sub("looked-at");
-    fs::remove_all(root);
-    fs::copy(root_, root, fs::copy_options::recursive);
-  }
-  if (fs::exists(root + "/db")) {
-    RETURN_IF_ERROR(CheckDatabase(root, is_end));
-  } else {
-    checks_.Equal(board_->acknowledged.load(), 0u, "nothing was acknowledged");
-  }
-  if (fs::exists(root + "/copy")) RETURN_IF_ERROR(CheckCopy(root, is_end));
-  if (fs::exists(root + "/partial")) {
-    RETURN_IF_ERROR(CheckPartial(root, is_end));
-  }
-  return CheckCopies(root, is_end);
-}
-
-absl::Status Killer::CheckDatabase(const std::string& root, bool is_end) {
-  const std::string db = root + "/db";
-  uint64_t sequence = 0;
-  {
-    ASSIGN_OR_RETURN(const auto engine, OpenClean(db, "db", KillSchema()));
-    const OpenReport& report = engine->open_report();
-    sequence = static_cast<uint64_t>(report.sequence);
-    tails_cut_ += report.log_bytes_cut > 0 || !report.write_log_cuts.empty();
-    checks_.That(sequence >= board_->acknowledged.load(),
-                 absl::StrCat("acknowledged and there: is ", sequence,
-                              ", should be ", board_->acknowledged.load()));
-    checks_.That(sequence <= std::max(board_->started.load(),
-                                      board_->acknowledged.load()),
-                 "nothing is there that was not asked for");
-    untold_ += sequence > board_->acknowledged.load();
-    if (is_end) checks_.Equal(sequence, contents_.size() - 1, "requests");
-    ASSIGN_OR_RETURN(const std::vector<IndexInfo> list, engine->ListIndexes());
-    bool is_added = false;
-    for (const IndexInfo& info : list) {
-      is_added |=
-          info.index == kAddedIndex && info.state != IndexState::kDropping;
-    }
-    if (board_->index_dropped.load() != 0) {
-      checks_.That(!is_added, "an index that was dropped is gone");
-    }
-    if (is_end) {
-      checks_.That(
-          absl::IsFailedPrecondition(engine->ListFeedConsumers().status()),
-          "the feed is off");
-    }
-  }
-  ASSIGN_OR_RETURN(const uint64_t again, CheckOne(db, "db"));
-  checks_.Equal(again, sequence, "the same after another open");
-  return CheckLog(root, sequence);
-}
-
-// From its first record on.
-absl::Status Killer::CheckLog(const std::string& root, uint64_t last) {
-  // Before the log there is no commit.
-  const auto log = FindWriteLog(FileSystem::Posix(), root + "/db");
-  if (absl::IsNotFound(log.status())) {
-    checks_.Equal(last, 0u, "nothing is committed before the log is there");
-    return absl::OkStatus();
-  }
-  RETURN_IF_ERROR(log.status());
-  Options options;
-  options.in_memory = true;
-  ASSIGN_OR_RETURN(const auto engine,
-                   Engine::Open("memory", KillSchema(), options));
-  if (last > 0) {
-    const auto source = OpenWriteLogSource(FileSystem::Posix(), log->directory);
-    ASSIGN_OR_RETURN(
-        const auto replayer,
-        Replayer::Open(engine.get(), source.get(),
-                       {.source = "db", .sequences = ReplaySequences::kKeep}));
-    RETURN_IF_ERROR(replayer->Run());
-    checks_.Equal(replayer->report().position, last, "the log's last sequence");
-  }
-  ASSIGN_OR_RETURN(const uint64_t content, ContentOf(*engine));
-  checks_.Equal(content, contents_[last], "content of the log, replayed");
-  return absl::OkStatus();
-}
-
-absl::Status Killer::CheckCopy(const std::string& root, bool is_end) {
-  const std::string copy = root + "/copy";
-  ASSIGN_OR_RETURN(const uint64_t sequence,
-                   CheckOne(copy, "copy", KillSchema()));
-  checks_.That(sequence >= board_->replayed.load(),
-               "the copy has what the replay reported");
-  if (is_end) checks_.Equal(sequence, contents_.size() - 1, "requests copied");
-  {
-    ASSIGN_OR_RETURN(const auto engine,
-                     Engine::Open(copy, Schema(), ScriptOptions()));
-    ASSIGN_OR_RETURN(const auto sources, Replayer::ListSources(engine.get()));
-    const uint64_t position = sources.empty() ? 0 : sources[0].position;
-    checks_.Equal(position, sequence, "the place of the replay");
-  }
-  const auto log = FindWriteLog(FileSystem::Posix(), copy);
-  if (absl::IsNotFound(log.status())) return absl::OkStatus();
-  RETURN_IF_ERROR(log.status());
-  // Retention has taken the beginning.
-  const auto reader = WriteLogReader::Open(FileSystem::Posix(), log->directory);
-  if (absl::IsNotFound(reader.status())) return absl::OkStatus();
-  RETURN_IF_ERROR(reader.status());
-  uint64_t last = sequence;  // A log that was begun anew may be empty.
-  v1::WriteLogRecord record;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool more, (*reader)->Next(&record));
-    if (!more) break;
-    last = record.sequence();
-  }
-  checks_.Equal(last, sequence, "the last sequence of the copy's log");
-  return absl::OkStatus();
-}
-
-absl::Status Killer::CheckPartial(const std::string& root, bool is_end) {
-  ASSIGN_OR_RETURN(const auto engine,
-                   OpenClean(root + "/partial", "partial", PartialSchema()));
-  ASSIGN_OR_RETURN(const auto sources, Replayer::ListSources(engine.get()));
-  if (sources.empty()) {
-    checks_.Equal(board_->partial.load(), 0u, "nothing was reported");
-    return absl::OkStatus();
-  }
-  const ReplayedSource& place = sources[0];
-  checks_.Equal(place.applied + place.rejected, place.position,
-                "each record up to the place was applied or rejected");
-  checks_.Equal(static_cast<uint64_t>(engine->open_report().sequence),
-                place.applied, "a commit for each record applied");
-  checks_.That(place.position >= board_->partial.load(),
-               "the replay is as far as it reported");
-  if (!is_end) return absl::OkStatus();
-  std::ifstream in(root + "/rejects");
-  uint64_t lines = 0;
-  for (std::string line; std::getline(in, line);) ++lines;
-  checks_.Equal(lines, place.rejected, "lines of the reject file");
-  if (rejected_ == 0) rejected_ = place.rejected;  // Without a kill.
-  checks_.Equal(place.rejected, rejected_, "rejected");
-  checks_.That(rejected_ > 0, "something is rejected");
-  return absl::OkStatus();
-}
-
-absl::Status Killer::CheckCopies(const std::string& root, bool is_end) {
-  const uint64_t checkpointed = board_->checkpointed.load();
-  if (fs::exists(root + "/checkpoint")) {
-    ASSIGN_OR_RETURN(const uint64_t sequence,
-                     CheckOne(root + "/checkpoint", "checkpoint"));
-    if (checkpointed > 0) {
-      checks_.Equal(sequence, checkpointed, "the checkpoint's sequence");
-    }
-  } else {
-    checks_.Equal(checkpointed, 0u, "a checkpoint that was made is there");
-  }
-  if (fs::exists(root + "/restored")) {
-    ASSIGN_OR_RETURN(const uint64_t sequence,
-                     CheckOne(root + "/restored", "restored"));
-    checks_.Equal(sequence, contents_.size() - 1, "requests restored");
-  }
-  if (fs::exists(root + "/rescued")) {
-    // An older version of a row may claim what another one has come to have.
-    ASSIGN_OR_RETURN(
-        const auto engine,
-        Engine::Open(root + "/rescued", Schema(), ScriptOptions()));
-    ASSIGN_OR_RETURN(const VerifyReport verify, engine->Verify({}));
-    checks_.Equal(verify.missing + verify.dangling + verify.wrong_entries +
-                      verify.wrong_rows,
-                  0u, absl::StrCat("rescued: verify: ", verify.Summary()));
-  }
-  if (is_end) {
-    RETURN_IF_ERROR(OpenClean(root + "/damaged", "repaired").status());
-  }
-  const uint64_t backed_up = board_->backed_up.load();
-  if (backed_up == 0) return absl::OkStatus();
-  const std::string restored = dir_.Sub("restored");
-  fs::remove_all(restored);
-  ASSIGN_OR_RETURN(const RestoreReport report,
-                   Restore(root + "/backup", restored, {}));
-  ASSIGN_OR_RETURN(const uint64_t sequence, CheckOne(restored, "backup"));
-  checks_.Equal(static_cast<uint64_t>(report.sequence), sequence,
-                "what restore reports");
-  checks_.That(sequence >= backed_up, "the backup has what it reported");
-  return absl::OkStatus();
+  return Check(/*is_end=*/true);
 }
 
 // Of the points that are there in a phase, too, those that decide whether what
@@ -555,10 +267,13 @@ void Killer::ChoosePoints() {
 }
 
 void Killer::CheckRequired() {
-  std::set<std::string> reached;
-  for (const Point& point : points_) reached.insert(point.name);
+  std::map<std::string_view, Point*> reached;
+  for (Point& point : points_) reached[point.name] = &point;
   const auto require = [&](const std::string& name) {
-    checks_.That(reached.count(name) > 0, absl::StrCat("reached: ", name));
+    const auto found = reached.find(name);
+    if (checks_.That(found != reached.end(), absl::StrCat("reached: ", name))) {
+      found->second->is_required = true;
+    }
   };
   for (const Required& required : kRequired) {
     for (const absl::string_view kind :
@@ -576,14 +291,15 @@ void Killer::CheckRequired() {
 }
 
 absl::Status Killer::Run() {
-  RETURN_IF_ERROR(ComputeContents());
+  RETURN_IF_ERROR(checker_.ComputeContents());
   RETURN_IF_ERROR(FindPoints());
   CheckRequired();
   ChoosePoints();
   for (Point& point : points_) {
     checks_.Ok(KillAt(&point), point.name);
-    checks_.Equal(point.kills, settings_.hits,
-                  absl::StrCat("kills at ", point.name));
+    // What LevelDB's thread does by chance may not come again.
+    checks_.That(point.kills == settings_.hits || !point.is_required,
+                 absl::StrCat("kills at ", point.name, ": ", point.kills));
     if (checks_.failed() >= kFailuresMax) break;
   }
   Print();
@@ -604,8 +320,8 @@ void Killer::Print() const {
   };
   print("named points", points_.size());
   print("kills", kills);
-  print("  that left a torn end", tails_cut_);
-  print("  behind a commit that nobody was told of", untold_);
+  print("  that left a torn end", checker_.tails_cut());
+  print("  behind a commit that nobody was told of", checker_.untold());
   print("scripts that came to their end", runs_through_);
 }
 
