@@ -91,8 +91,8 @@ struct Options {
 
   // Build indexes that are being built, and empty the spaces of those that
   // were dropped, on a thread of the engine's own, and fill key filters on
-  // another. Off: builds run in BuildIndex only, space is reclaimed at the
-  // next open, and only a new database has key filters.
+  // another. Off: builds run in BuildIndex only, space is reclaimed after
+  // the next open with it on, and only a new database has key filters.
   bool background_work = true;
   // Add the indexes that the schema declares and the database lacks, to be
   // built while it is in use. Off: such a schema is refused.
