@@ -156,6 +156,11 @@ void Report(const absl::StatusOr<CrashReport>& report, std::string_view what,
 void CheckFailingCalls(const Settings& settings, const TempDir& dir,
                        Checks* checks) {
   CrashTest test = MakeTest(settings, dir.Sub("faults"));
+  test.options = [](const std::string&) {
+    Options options = MakeOptions();
+    options.disk_free_min_bytes = 1;  // Looks, and finds room.
+    return options;
+  };
   test.power_cuts = false;
   test.calls_max = settings.points / 2;
   const auto report = RunCrashTest(test);
