@@ -64,6 +64,9 @@ class OrderStore {
 struct DovetailStoreOptions {
   bool digests = true;     // As by default.
   bool recording = false;  // Into a write log in the database's directory.
+  // With a SUM index over the amounts by seller and status besides, which no
+  // phase reads: for what it costs.
+  bool counted = false;
 };
 
 // The engine, through its public interface alone.

@@ -50,6 +50,10 @@ constexpr EngineEntry kEngines[] = {
      [](const OrderStoreOptions& options) {
        return OpenDovetailStore(options, {.digests = false});
      }},
+    {"dovetail-counted",
+     [](const OrderStoreOptions& options) {
+       return OpenDovetailStore(options, {.counted = true});
+     }},
 };
 
 absl::StatusOr<std::unique_ptr<OrderStore>> OpenStore(

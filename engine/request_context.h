@@ -82,6 +82,9 @@ class RequestRunner::Sink final : public internal::EntrySink {
   absl::Status PutEntry(size_t index, std::string key,
                         std::string value) override;
   void DeleteEntry(size_t index, std::string key) override;
+  absl::Status AddToGroup(size_t index, std::string key,
+                          std::string_view row_key, bool there,
+                          const GroupValue& value) override;
   void KeepEntry(size_t index) override;
 
  private:

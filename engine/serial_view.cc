@@ -6,6 +6,7 @@
 #include "base/seeded_bug.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "engine/keyspace.h"
 #include "engine/row_format.h"
 
 namespace dovetail {
@@ -72,6 +73,20 @@ absl::StatusOr<CurrentRow> SerialView::RowOfEntry(
     if (row.has_value()) return *std::move(row);
   }
   return EntryWithoutRow(table, index, entry_key, decoded);
+}
+
+absl::StatusOr<bool> SerialView::IsBuiltTo(const TableState& table,
+                                           size_t index,
+                                           std::string_view row_key) const {
+  if (table.state(index) != v1::INDEX_BUILDING) return true;
+  const SpaceId space{table.indexes[index].space().number()};
+  ASSIGN_OR_RETURN(const std::optional<std::string> bytes,
+                   Read(BuildKey(space)));
+  v1::IndexBuild build;
+  if (bytes.has_value() && !build.ParseFromString(*bytes)) {
+    return absl::DataLossError("progress of an index build does not parse");
+  }
+  return build.all_rows() || row_key <= build.position();
 }
 
 absl::Status SerialView::Scan(const std::string& prefix,

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/digest_keeper.h"
+#include "engine/group_counters.h"
 #include "engine/known_keys.h"
 #include "engine/overlay.h"
 #include "engine/schema_state.h"
@@ -42,9 +43,11 @@ class SerialView {
 
   Overlay& overlay() { return overlay_; }
   const Overlay& overlay() const { return overlay_; }
-  // To be told of every row and entry that the overlay is given.
+  // To be told of every row that the overlay is given.
   DigestKeeper& digests() { return digests_; }
   const DigestKeeper& digests() const { return digests_; }
+  // What the group changes in COUNT and SUM indexes.
+  GroupCounters& groups() { return groups_; }
 
   // The value under a whole store key.
   absl::StatusOr<std::optional<std::string>> Read(std::string_view key) const;
@@ -63,6 +66,12 @@ class SerialView {
                                         std::string_view entry_key,
                                         std::string_view entry_value) const;
 
+  // Whether the entry of a row follows from it: always, but in an index that
+  // is being built only once the build has come to the row. DataLoss if the
+  // progress of the build does not parse.
+  absl::StatusOr<bool> IsBuiltTo(const TableState& table, size_t index,
+                                 std::string_view row_key) const;
+
   // Appends the entries in the ranges, which are relative to `prefix`, in key
   // order within each; stops behind `entries_max` of them.
   struct KeyValue {
@@ -78,6 +87,7 @@ class SerialView {
   KnownKeys* const known_;
   Overlay overlay_;
   DigestKeeper digests_;
+  GroupCounters groups_;
 };
 
 // Decodes what is stored under a row's key.
