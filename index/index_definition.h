@@ -50,6 +50,10 @@ class IndexDefinition {
   // key or, of a UNIQUE index, as its value.
   const std::vector<size_t>& suffix() const { return suffix_; }
 
+  // The form that part `row_part` of the row key has in what an entry carries
+  // besides its own parts.
+  const KeyPart& carried(size_t row_part) const { return carried_[row_part]; }
+
   // Whether a row with these fields has an entry: always, but for a UNIQUE
   // index only if none of its parts is null.
   bool HasEntry(std::span<const FieldValue> fields) const;

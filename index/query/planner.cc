@@ -1,0 +1,511 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+//
+// Candidates are few: each index alone, intersections of the most promising
+// ones, and for alternatives the union of the best index of each. A plan that
+// is proven to read no more than it returns needs no comparison with others
+// by statistics.
+
+#include "index/query/planner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/strings.h"
+#include "dovetail/schema.h"
+#include "index/query/selectivity.h"
+
+namespace dovetail {
+namespace {
+
+using Kind = PlanShape::Kind;
+
+// Ranges that are read one behind the other.
+constexpr size_t kRangesMax = 10'000;
+// Of which intersections are considered.
+constexpr size_t kIntersectedMax = 5;
+
+class Planner {
+ public:
+  explicit Planner(const PlannerInput& input)
+      : in_(input),
+        table_(*input.table),
+        query_(*input.query),
+        form_(*input.form) {
+    for (const int index : query_.usable) {
+      if (index < 0 || in_.readable[static_cast<size_t>(index)]) {
+        usable_.push_back(index);
+      }
+    }
+  }
+
+  absl::StatusOr<Plan> Resume(const PlanShape& shape) {
+    std::optional<Plan> plan = Build(shape);
+    if (plan.has_value()) return Finish(*std::move(plan), 1);
+    if (query_.ordered) return Choose();
+    return absl::FailedPreconditionError(
+        "an index that the continuation reads is gone, and the query names no "
+        "order in which another one could go on: start again");
+  }
+
+  absl::StatusOr<Plan> Choose() {
+    std::vector<Plan> plans;
+    bool scans = false;  // Whether a plan was refused as a full scan.
+    for (const PlanShape& shape : Shapes()) {
+      std::optional<Plan> plan = Build(shape);
+      if (!plan.has_value()) continue;
+      if (plan->full_scan && !query_.proto->allow_full_scan()) {
+        scans = true;
+        continue;
+      }
+      plans.push_back(*std::move(plan));
+    }
+    if (plans.empty()) return Refuse(scans);
+    return Finish(Best(&plans), plans.size());
+  }
+
+ private:
+  std::span<const QueryField> fields() const { return query_.fields; }
+  bool one_alternative() const { return form_.exact && form_.any.size() == 1; }
+
+  // Everything that might be a plan, the best kinds first.
+  std::vector<PlanShape> Shapes() const {
+    if (form_.any.empty()) return {PlanShape{}};
+    std::vector<PlanShape> shapes;
+    for (const int index : usable_) shapes.push_back({Kind::kRead, {index}});
+    AddIntersections(&shapes);
+    if (form_.any.size() > 1) {
+      for (const bool sort : {false, true}) {
+        std::optional<PlanShape> shape = UnionShape(sort);
+        if (shape.has_value()) shapes.push_back(*std::move(shape));
+      }
+    }
+    if (query_.ordered && query_.proto->sort_bytes_max() > 0) {
+      for (const int index : usable_) {
+        shapes.push_back({Kind::kRead, {index}, true});
+      }
+    }
+    return shapes;
+  }
+
+  // Of reads in one order that each narrow something the others do not.
+  void AddIntersections(std::vector<PlanShape>* shapes) const {
+    std::vector<std::pair<double, PlanRead>> reads;
+    for (const int index : usable_) {
+      std::optional<PlanRead> read =
+          MakeRead(index, form_.common, /*ordered=*/true);
+      if (!read.has_value() || read->access.full || read->access.point ||
+          read->access.decided.empty()) {
+        continue;
+      }
+      const double keys = GuessKeys(read->access, form_.common);
+      reads.emplace_back(keys, *std::move(read));
+    }
+    std::stable_sort(
+        reads.begin(), reads.end(),
+        [](const auto& a, const auto& b) { return a.first < b.first; });
+    if (reads.size() > kIntersectedMax) reads.resize(kIntersectedMax);
+    const auto narrows = [](const Access& a, const Access& b) {
+      return std::any_of(a.decided.begin(), a.decided.end(), [&](size_t slot) {
+        const bool tested =
+            std::any_of(b.tests.begin(), b.tests.end(),
+                        [slot](const EntryTest& t) { return t.slot == slot; });
+        return !tested && std::find(b.decided.begin(), b.decided.end(), slot) ==
+                              b.decided.end();
+      });
+    };
+    const auto useful = [&](size_t i, size_t j) {
+      return narrows(reads[i].second.access, reads[j].second.access) &&
+             narrows(reads[j].second.access, reads[i].second.access);
+    };
+    for (size_t i = 0; i < reads.size(); ++i) {
+      for (size_t j = i + 1; j < reads.size(); ++j) {
+        if (!useful(i, j)) continue;
+        const int a = reads[i].second.access.index;
+        const int b = reads[j].second.access.index;
+        shapes->push_back({Kind::kIntersect, {a, b}});
+        for (size_t k = j + 1; k < reads.size(); ++k) {
+          if (!useful(i, k) || !useful(j, k)) continue;
+          shapes->push_back(
+              {Kind::kIntersect, {a, b, reads[k].second.access.index}});
+        }
+      }
+    }
+  }
+
+  // The best index of each alternative, by what the alternatives say alone.
+  std::optional<PlanShape> UnionShape(bool sort) const {
+    if (sort && (!query_.ordered || query_.proto->sort_bytes_max() == 0)) {
+      return std::nullopt;
+    }
+    PlanShape shape{Kind::kUnion, {}, sort};
+    for (const Conjunction& conjunction : form_.any) {
+      std::optional<std::pair<double, int>> best;
+      for (const int index : usable_) {
+        const std::optional<PlanRead> read =
+            MakeRead(index, conjunction, query_.ordered && !sort);
+        if (!read.has_value() || read->access.full) continue;
+        const double keys = GuessKeys(read->access, conjunction);
+        if (!best.has_value() || keys < best->first) best = {keys, index};
+      }
+      if (!best.has_value()) return std::nullopt;
+      shape.indexes.push_back(best->second);
+    }
+    return shape;
+  }
+
+  // nullopt if the index does not have the rows, or not in the query's order.
+  std::optional<PlanRead> MakeRead(int index, const Conjunction& conjunction,
+                                   bool ordered) const {
+    std::optional<Access> access =
+        MakeAccess(table_, index, conjunction, fields(), kRangesMax);
+    if (!access.has_value()) return std::nullopt;
+    if (!ordered) return PlanRead{*std::move(access), {}, {}};
+    std::optional<AccessOrder> order =
+        OrderOf(table_, *access, query_.order, conjunction, fields());
+    const bool too_many = access->ranges.size() > in_.merge_streams_max &&
+                          (!order.has_value() || !order->concatenated);
+    if (too_many) {
+      access = MakeAccess(table_, index, conjunction, fields(),
+                          in_.merge_streams_max);
+      order = OrderOf(table_, *access, query_.order, conjunction, fields());
+    }
+    if (!order.has_value()) return std::nullopt;
+    return PlanRead{*std::move(access), *std::move(order), {}};
+  }
+
+  std::optional<Plan> Build(const PlanShape& shape) const {
+    Plan plan;
+    plan.shape = shape;
+    if (shape.kind == Kind::kEmpty) {
+      if (form_.any.empty()) return plan;
+      return std::nullopt;
+    }
+    if (form_.any.empty() ||
+        (shape.sort && query_.proto->sort_bytes_max() == 0)) {
+      return std::nullopt;
+    }
+    const bool united = shape.kind == Kind::kUnion;
+    if (shape.indexes.empty() ||
+        (united && shape.indexes.size() != form_.any.size())) {
+      return std::nullopt;
+    }
+    // Intersections have an order in any case: that of the row key.
+    plan.ordered =
+        (query_.ordered && !shape.sort) || shape.kind == Kind::kIntersect;
+    if (plan.ordered) plan.order = query_.order;
+    size_t streams = 0;
+    for (size_t i = 0; i < shape.indexes.size(); ++i) {
+      const int index = shape.indexes[i];
+      if (std::find(usable_.begin(), usable_.end(), index) == usable_.end()) {
+        return std::nullopt;
+      }
+      std::optional<PlanRead> read =
+          MakeRead(index, united ? form_.any[i] : form_.common, plan.ordered);
+      if (!read.has_value()) return std::nullopt;
+      streams += read->access.ranges.size();
+      plan.reads.push_back(*std::move(read));
+    }
+    if (plan.reads.size() > 1 && plan.ordered &&
+        streams > in_.merge_streams_max) {
+      return std::nullopt;
+    }
+    Complete(&plan);
+    return plan;
+  }
+
+  // Fills in what follows from the reads.
+  void Complete(Plan* plan) const {
+    const bool united = plan->shape.kind == Kind::kUnion;
+    plan->filter = !united && !one_alternative();
+    if (plan->shape.kind == Kind::kIntersect) {
+      plan->filter = plan->filter || !TogetherExact(plan->reads);
+    } else {
+      for (const PlanRead& read : plan->reads) {
+        plan->filter = plan->filter || !read.access.exact;
+      }
+    }
+    if (united && !plan->ordered) plan->branches = form_.any;
+    for (size_t i = 0; plan->ordered && i < plan->reads.size(); ++i) {
+      SetConstants(ConjunctionOf(*plan, i), &plan->reads[i]);
+    }
+    plan->full_scan = std::any_of(
+        plan->reads.begin(), plan->reads.end(), [&](const PlanRead& read) {
+          return read.access.full && (plan->filter || plan->shape.sort ||
+                                      !read.access.tests.empty());
+        });
+    plan->bound = BoundOf(*plan);
+  }
+
+  void SetConstants(const Conjunction& conjunction, PlanRead* read) const {
+    read->constants.resize(query_.order.size());
+    for (size_t k = 0; k < query_.order.size(); ++k) {
+      if (read->order.parts[k] >= 0) continue;
+      const OrderField& field = query_.order[k];
+      const ValueSet& set = *FindSet(conjunction, field.slot);
+      FieldValue value;
+      if (!set.has_null()) {
+        // Bytes that a check has made.
+        value = FromSortableBytes(field.sort.type, set.intervals()[0].begin)
+                    .value_or(FieldValue());
+      }
+      AppendSortKey(field.sort, value, &read->constants[k]);
+    }
+  }
+
+  // Whether the reads' keys together decide the whole conjunction.
+  bool TogetherExact(const std::vector<PlanRead>& reads) const {
+    return std::all_of(
+        form_.common.begin(), form_.common.end(), [&](const auto& field) {
+          return std::any_of(
+              reads.begin(), reads.end(), [&](const PlanRead& read) {
+                const std::vector<size_t>& decided = read.access.decided;
+                return std::find(decided.begin(), decided.end(), field.first) !=
+                       decided.end();
+              });
+        });
+  }
+
+  std::optional<WorkBound> BoundOf(const Plan& plan) const {
+    WorkBound bound;
+    const bool exact = !plan.filter && !plan.shape.sort;
+    // A row that two branches have is read twice, and one that an earlier
+    // branch has is passed over.
+    const bool each_is_returned = exact &&
+                                  (plan.ordered || plan.reads.size() == 1) &&
+                                  plan.shape.kind != Kind::kIntersect;
+    for (const PlanRead& read : plan.reads) {
+      const uint64_t ranges = read.access.ranges.size();
+      uint64_t entries = ranges;
+      if (!read.access.point) {
+        if (!each_is_returned || !read.access.tests.empty()) {
+          return std::nullopt;
+        }
+        entries = query_.limit;
+      } else if (each_is_returned) {
+        entries = std::min(entries, query_.limit);
+      }
+      bound.entries += entries;
+      bound.seeks += ranges;
+      if (read.access.index >= 0) {
+        bound.gets += entries;
+        bound.seeks += entries;
+      }
+    }
+    return bound;
+  }
+
+  double GuessKeys(const Access& access, const Conjunction& conjunction) const {
+    if (access.point) return static_cast<double>(access.ranges.size());
+    double keys = in_.statistics->Rows();
+    for (const size_t slot : access.decided) {
+      keys *=
+          Selectivity(fields()[slot].info.type, *FindSet(conjunction, slot));
+    }
+    return keys;
+  }
+
+  const Conjunction& ConjunctionOf(const Plan& plan, size_t read) const {
+    return plan.shape.kind == Kind::kUnion ? form_.any[read] : form_.common;
+  }
+
+  // What a read finds if it is read to its end, and what then matches.
+  struct Reading {
+    double keys = 0;
+    double fetched = 0;
+    double rows = 0;
+  };
+  Reading Guess(const Plan& plan, size_t i, bool measure) const {
+    const Access& access = plan.reads[i].access;
+    const Conjunction& conjunction = ConjunctionOf(plan, i);
+    Reading reading;
+    reading.keys = GuessKeys(access, conjunction);
+    if (measure && !access.point) {
+      const std::optional<double> measured =
+          in_.statistics->Keys(access.index, access.ranges);
+      if (measured.has_value()) reading.keys = *measured;
+    }
+    reading.fetched = reading.keys;
+    for (const EntryTest& test : access.tests) {
+      reading.fetched *= Selectivity(fields()[test.slot].info.type, test.set);
+    }
+    reading.rows = reading.fetched;
+    for (const auto& [slot, set] : conjunction) {
+      const bool known =
+          std::find(access.decided.begin(), access.decided.end(), slot) !=
+              access.decided.end() ||
+          std::any_of(access.tests.begin(), access.tests.end(),
+                      [s = slot](const EntryTest& t) { return t.slot == s; });
+      if (!known) reading.rows *= Selectivity(fields()[slot].info.type, set);
+    }
+    return reading;
+  }
+
+  Estimate EstimateOf(const Plan& plan, bool measure) const {
+    Estimate e;
+    double least = -1;
+    for (size_t i = 0; i < plan.reads.size(); ++i) {
+      const Reading reading = Guess(plan, i, measure);
+      e.seeks += static_cast<double>(plan.reads[i].access.ranges.size());
+      if (plan.shape.kind == Kind::kIntersect) {
+        // Each finds its next key by the other's: the rarer one decides.
+        if (least < 0 || reading.keys < least) least = reading.keys;
+        e.rows = i == 0 ? reading.rows : std::min(e.rows, reading.rows);
+        continue;
+      }
+      e.entries += reading.keys;
+      if (plan.reads[i].access.index >= 0) e.gets += reading.fetched;
+      e.rows += reading.rows;
+    }
+    if (plan.shape.kind == Kind::kIntersect) {
+      const auto inputs = static_cast<double>(plan.reads.size());
+      e.entries = least * inputs;
+      e.seeks += least * (inputs - 1);
+      e.gets = e.rows;
+    }
+    const auto limit = static_cast<double>(query_.limit);
+    if (!plan.shape.sort && e.rows > limit) {
+      const double part = limit / e.rows;
+      e.entries *= part;
+      e.gets *= part;
+      e.rows = limit;
+    }
+    return e;
+  }
+
+  // The cheapest; of equal ones the first.
+  Plan Best(std::vector<Plan>* plans) const {
+    const auto choose = [&](bool measure) -> Plan& {
+      for (Plan& plan : *plans) plan.estimate = EstimateOf(plan, measure);
+      return *std::min_element(plans->begin(), plans->end(),
+                               [](const Plan& a, const Plan& b) {
+                                 return a.estimate.Cost() < b.estimate.Cost();
+                               });
+    };
+    Plan& guessed = choose(false);
+    const bool proven = guessed.bound.has_value() &&
+                        guessed.bound->entries <= query_.limit &&
+                        guessed.reads.size() <= 1;
+    if (plans->size() == 1 || proven) return std::move(guessed);
+    return std::move(choose(true));
+  }
+
+  absl::StatusOr<Plan> Finish(Plan plan, size_t candidates) const {
+    if (candidates == 1) plan.estimate = EstimateOf(plan, false);
+    plan.candidates = candidates;
+    const uint64_t max = query_.proto->proven_entries_max();
+    if (max == 0) return plan;
+    if (plan.shape.kind == Kind::kEmpty ||
+        (plan.bound.has_value() && plan.bound->entries <= max)) {
+      return plan;
+    }
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the query is not proven to read so little: proven_entries=",
+        plan.bound.has_value() ? absl::StrCat(plan.bound->entries) : "none",
+        " max=", max, Advice()));
+  }
+
+  absl::Status Refuse(bool scans) const {
+    if (usable_.empty()) {
+      return absl::FailedPreconditionError(
+          "the hints leave no index that serves reads now");
+    }
+    if (scans) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "the query would read all of a table or an index to return a part "
+          "of it, which has to be allowed: allow_full_scan",
+          Advice()));
+    }
+    return absl::FailedPreconditionError(
+        absl::StrCat("no index has the order, and a sort has to be allowed: "
+                     "sort_bytes_max",
+                     Advice()));
+  }
+
+  std::string Advice() const {
+    std::optional<v1::IndexSchema> index = SuggestIndex(table_, query_, form_);
+    if (!index.has_value()) return "";
+    return absl::StrCat("; or add an index, which would serve it, on ",
+                        IndexText(*index));
+  }
+
+  const PlannerInput& in_;
+  const CompiledTable& table_;
+  const CheckedQuery& query_;
+  const NormalForm& form_;
+  std::vector<int> usable_;
+};
+
+}  // namespace
+
+double Estimate::Cost() const {
+  // A seek and the read of a row cost some steps each.
+  return seeks * 8 + entries + gets * 6;
+}
+
+absl::StatusOr<Plan> MakePlan(const PlannerInput& input) {
+  Planner planner(input);
+  return input.resume.has_value() ? planner.Resume(*input.resume)
+                                  : planner.Choose();
+}
+
+std::optional<v1::IndexSchema> SuggestIndex(const CompiledTable& table,
+                                            const CheckedQuery& query,
+                                            const NormalForm& form) {
+  v1::IndexSchema index;
+  std::vector<std::string> names;
+  const auto has = [&](const std::string& path) {
+    return std::find(names.begin(), names.end(), path) != names.end();
+  };
+  const auto add = [&](size_t slot, const SortField* sort) {
+    const std::string& path = query.fields[slot].info.path;
+    if (has(path)) return;
+    names.push_back(path);
+    v1::KeyPart* part = index.add_parts();
+    part->add_fields(path);
+    if (sort == nullptr) return;
+    if (sort->descending) part->set_order(v1::KeyPart::DESC);
+    if (query.fields[slot].info.nullable &&
+        sort->nulls_last != sort->descending) {
+      part->set_nulls(sort->nulls_last ? v1::KeyPart::NULLS_LAST
+                                       : v1::KeyPart::NULLS_FIRST);
+    }
+  };
+  for (const auto& [slot, set] : form.common) {
+    if (set.is_single()) add(slot, nullptr);
+  }
+  for (const auto& [slot, set] : form.common) {
+    if (set.is_points()) add(slot, nullptr);
+  }
+  for (const OrderField& field : query.order) add(field.slot, &field.sort);
+  if (!query.ordered) {
+    for (const auto& [slot, set] : form.common) add(slot, nullptr);
+  }
+  if (names.empty()) return std::nullopt;
+  std::string name = "by_";
+  for (std::string& part : names) {
+    std::replace(part.begin(), part.end(), '.', '_');
+  }
+  name += absl::StrJoin(names, "_");
+  index.set_name(name.substr(0, 60));
+  for (int n = 2; table.FindIndex(index.name()) >= 0; ++n) {
+    index.set_name(absl::StrCat(name.substr(0, 56), "_", n));
+  }
+  return index;
+}
+
+std::string IndexText(const v1::IndexSchema& index) {
+  std::vector<std::string> parts;
+  for (const v1::KeyPart& part : index.parts()) {
+    std::string text = absl::StrJoin(part.fields(), ",");
+    if (part.order() == v1::KeyPart::DESC) text += " desc";
+    if (part.nulls() == v1::KeyPart::NULLS_FIRST) text += " nulls first";
+    if (part.nulls() == v1::KeyPart::NULLS_LAST) text += " nulls last";
+    parts.push_back(std::move(text));
+  }
+  return absl::StrCat("(", absl::StrJoin(parts, ", "), ")");
+}
+
+}  // namespace dovetail
