@@ -100,20 +100,39 @@ absl::StatusOr<RowView> QueryRun::Fetch(int index, std::string_view key,
   return fetcher_.Fetch(index, key, value, &end_.work);
 }
 
-absl::StatusOr<bool> QueryRun::RowMatches(const RowView& row, size_t branch) {
-  if (!plan_.filter && (plan_.branches.empty() || branch == 0)) return true;
+absl::StatusOr<bool> QueryRun::RowMatches(const RowView& row,
+                                          const QueryPlace& place) {
+  const bool first_branch = plan_.branches.empty() || place.branch == 0;
+  if (!plan_.filter && first_branch) return true;
   RETURN_IF_ERROR(ReadFields(*in_.table->compiled, query_, row.record,
                              &scratch_, &values_));
-  if (plan_.filter && !Holds(query_.where, query_.fields, values_)) {
-    return false;
+  const auto holds = [this](const Conjunction& c) {
+    return Holds(c, query_.fields, values_);
+  };
+  if (!plan_.branches.empty()) {
+    // What another branch has is not for this one to return.
+    const auto own = plan_.branches.begin() + place.branch;
+    return holds(*own) && std::none_of(plan_.branches.begin(), own, holds);
   }
-  if (plan_.branches.empty()) return true;
-  return std::none_of(
-      plan_.branches.begin(),
-      plan_.branches.begin() + static_cast<std::ptrdiff_t>(branch),
-      [&](const Conjunction& earlier) {
-        return Holds(earlier, query_.fields, values_);
-      });
+  if (!Holds(query_.where, query_.fields, values_)) return false;
+  // A read of a union takes for granted what its own branch fixes of the
+  // order. A row of another branch that it comes across stands elsewhere.
+  return plan_.shape.kind != Plan::Kind::kUnion || !plan_.ordered ||
+         OrderKey() == place.row.order_key;
+}
+
+// Of the row whose fields were read last.
+std::string QueryRun::OrderKey() const {
+  std::string key;
+  for (const OrderField& field : query_.order) {
+    AppendSortKey(field.sort, values_[field.slot], &key);
+  }
+  return key;
+}
+
+// The place of the stream's row, where RowMatches looks at it.
+QueryPlace QueryRun::PlaceToMatch(RowStream& stream) const {
+  return plan_.shape.kind == Plan::Kind::kUnion ? stream.place() : QueryPlace();
 }
 
 absl::StatusOr<bool> QueryRun::Return(const RowView& row, RowVisitor visit) {
@@ -157,8 +176,7 @@ absl::Status QueryRun::RunStreaming(RowVisitor visit) {
     if (matches) {
       ASSIGN_OR_RETURN(const RowView row, Fetch(read.read().access.index,
                                                 read.key(), read.value()));
-      const size_t branch = plan_.branches.empty() ? 0 : stream->place().branch;
-      ASSIGN_OR_RETURN(matches, RowMatches(row, branch));
+      ASSIGN_OR_RETURN(matches, RowMatches(row, PlaceToMatch(*stream)));
       if (matches) {
         ASSIGN_OR_RETURN(const bool more, Return(row, visit));
         if (!more) {
@@ -223,7 +241,7 @@ absl::Status QueryRun::FetchAhead(std::vector<Ahead>* ahead) {
   for (Ahead* entry : by_row_key) {
     ASSIGN_OR_RETURN(const RowView row,
                      Fetch(entry->index, entry->key, entry->value));
-    ASSIGN_OR_RETURN(entry->matches, RowMatches(row, entry->place.branch));
+    ASSIGN_OR_RETURN(entry->matches, RowMatches(row, entry->place));
     if (!entry->matches) continue;
     entry->row = std::string(row.record);
     entry->version = row.version;
@@ -270,9 +288,7 @@ absl::StatusOr<RowPlace> QueryRun::SortPlace(const RowView& row) {
   RETURN_IF_ERROR(ReadFields(*in_.table->compiled, query_, row.record,
                              &scratch_, &values_));
   RowPlace place;
-  for (const OrderField& field : query_.order) {
-    AppendSortKey(field.sort, values_[field.slot], &place.order_key);
-  }
+  place.order_key = OrderKey();
   place.row_key = std::string(row.key);
   return place;
 }
@@ -295,8 +311,7 @@ absl::Status QueryRun::RunSorting(RowVisitor visit) {
     if (!matches) continue;
     ASSIGN_OR_RETURN(const RowView row,
                      Fetch(read.read().access.index, read.key(), read.value()));
-    const size_t branch = plan_.branches.empty() ? 0 : stream->place().branch;
-    ASSIGN_OR_RETURN(matches, RowMatches(row, branch));
+    ASSIGN_OR_RETURN(matches, RowMatches(row, PlaceToMatch(*stream)));
     if (!matches) continue;
     ASSIGN_OR_RETURN(RowPlace place, SortPlace(row));
     if (in_.from.has_value()) {

@@ -71,8 +71,10 @@ class QueryRun {
   absl::StatusOr<bool> EntryMatches(ReadStream& read) const;
   absl::StatusOr<RowView> Fetch(int index, std::string_view key,
                                 std::string_view value);
-  // Whether the row matches, and is of no earlier branch.
-  absl::StatusOr<bool> RowMatches(const RowView& row, size_t branch);
+  // Whether the row matches, and is to be returned at this place.
+  absl::StatusOr<bool> RowMatches(const RowView& row, const QueryPlace& place);
+  std::string OrderKey() const;
+  QueryPlace PlaceToMatch(RowStream& stream) const;
   // Passes the row on; false if that was the last one of this call, and why.
   absl::StatusOr<bool> Return(const RowView& row, RowVisitor visit);
   // After the last row of the call: the end if nothing follows.

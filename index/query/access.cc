@@ -471,11 +471,15 @@ std::optional<AccessOrder> OrderOf(const CompiledTable& table,
                                    std::span<const QueryField> fields) {
   AccessOrder out;
   for (const OrderField& field : order) {
+    const ValueSet* set = FindSet(conjunction, field.slot);
+    if (set != nullptr && set->is_single()) {
+      out.parts.push_back(-1);
+      continue;
+    }
     const int table_field = fields[field.slot].table_field;
     const int part =
         table_field < 0 ? -1 : PartHolding(access.entry_parts, table_field);
-    const ValueSet* set = FindSet(conjunction, field.slot);
-    if (part < 0 && (set == nullptr || !set->is_single())) return std::nullopt;
+    if (part < 0) return std::nullopt;
     out.parts.push_back(part);
   }
   out.concatenated =

@@ -205,6 +205,11 @@ class Planner {
       std::optional<PlanRead> read =
           MakeRead(index, united ? form_.any[i] : form_.common, plan.ordered);
       if (!read.has_value()) return std::nullopt;
+      if (united && plan.ordered && !read->access.tests.empty()) {
+        // An entry that one branch refuses may be at the place of another's.
+        read->access.tests.clear();
+        read->access.exact = false;
+      }
       streams += read->access.ranges.size();
       plan.reads.push_back(*std::move(read));
     }
@@ -345,25 +350,19 @@ class Planner {
 
   Estimate EstimateOf(const Plan& plan, bool measure) const {
     Estimate e;
-    double least = -1;
+    std::vector<Reading> readings;
     for (size_t i = 0; i < plan.reads.size(); ++i) {
-      const Reading reading = Guess(plan, i, measure);
+      readings.push_back(Guess(plan, i, measure));
       e.seeks += static_cast<double>(plan.reads[i].access.ranges.size());
-      if (plan.shape.kind == Kind::kIntersect) {
-        // Each finds its next key by the other's: the rarer one decides.
-        if (least < 0 || reading.keys < least) least = reading.keys;
-        e.rows = i == 0 ? reading.rows : std::min(e.rows, reading.rows);
-        continue;
-      }
-      e.entries += reading.keys;
-      if (plan.reads[i].access.index >= 0) e.gets += reading.fetched;
-      e.rows += reading.rows;
     }
     if (plan.shape.kind == Kind::kIntersect) {
-      const auto inputs = static_cast<double>(plan.reads.size());
-      e.entries = least * inputs;
-      e.seeks += least * (inputs - 1);
-      e.gets = e.rows;
+      AddIntersection(readings, &e);
+    } else {
+      for (size_t i = 0; i < readings.size(); ++i) {
+        e.entries += readings[i].keys;
+        if (plan.reads[i].access.index >= 0) e.gets += readings[i].fetched;
+        e.rows += readings[i].rows;
+      }
     }
     const auto limit = static_cast<double>(query_.limit);
     if (!plan.shape.sort && e.rows > limit) {
@@ -373,6 +372,24 @@ class Planner {
       e.rows = limit;
     }
     return e;
+  }
+
+  // For each key of the rarest read the others step on, or seek if it is far.
+  static void AddIntersection(const std::vector<Reading>& readings,
+                              Estimate* e) {
+    constexpr double kFar = 8;
+    double least = readings[0].keys;
+    e->rows = readings[0].rows;
+    for (const Reading& reading : readings) {
+      least = std::min(least, reading.keys);
+      e->rows = std::min(e->rows, reading.rows);
+    }
+    for (const Reading& reading : readings) {
+      const bool far = reading.keys > least * kFar;
+      e->entries += far ? least * kFar : reading.keys;
+      if (far) e->seeks += least;
+    }
+    e->gets = e->rows;
   }
 
   // The cheapest; of equal ones the first.

@@ -96,6 +96,7 @@ Part QueryRandom::PartOf(const std::string& path) {
 
 // Distinct fields, sometimes with a computed part of one in front.
 std::vector<Part> QueryRandom::KeyParts(size_t at_most) {
+  if (Chance(3)) at_most = 1;
   std::vector<Part> parts;
   std::vector<std::string> fields;
   const size_t wanted = 1 + Below(at_most);
@@ -298,9 +299,34 @@ void QueryRandom::FitIndex(v1::Query* query) {
   if (Chance(3)) *all->add_of() = Expression(1);
 }
 
+// What several indexes serve together: all of their conditions, or any.
+void QueryRandom::FitIndexes(v1::Query* query) {
+  if (table_.indexes_size() == 0) return;
+  const bool all = Chance(2);
+  const uint64_t indexes = 2 + Below(2);
+  v1::Expression* where = query->mutable_where();
+  for (uint64_t i = 0; i < indexes; ++i) {
+    const v1::IndexSchema& index = table_.indexes(
+        static_cast<int>(Below(static_cast<uint64_t>(table_.indexes_size()))));
+    v1::Expression* each =
+        all ? where->mutable_and_()->add_of() : where->mutable_or_()->add_of();
+    for (const v1::KeyPart& part : index.parts()) {
+      v1::Expression* test = each->mutable_and_()->add_of();
+      test->mutable_equal()->set_field(part.fields(0));
+      *test->mutable_equal()->mutable_value() = Literal(part.fields(0));
+      if (Chance(3)) break;
+    }
+  }
+  query->set_order_by_row_key(Chance(2));
+}
+
 v1::Query QueryRandom::Query() {
   v1::Query query;
   query.set_table("t");
+  if (Chance(4)) {
+    FitIndexes(&query);
+    return query;
+  }
   if (Chance(2)) {
     FitIndex(&query);
     return query;

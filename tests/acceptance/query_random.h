@@ -42,6 +42,7 @@ class QueryRandom {
   // Made for an index or the row key of the last table: its first fields get
   // values, the next ones are the order.
   void FitIndex(v1::Query* query);
+  void FitIndexes(v1::Query* query);
 
   std::mt19937_64 rng_;
   v1::TableSchema table_;         // The last one.
