@@ -24,10 +24,10 @@
 // Not(Equal("note", "x")) holds for rows without a note. (In SQL it would
 // not.) Equal(f, nullptr) is refused; say IsNull.
 //
-// Order. That of the fields named, then that of the row key: so it is total,
-// and every plan gives the same rows in the same order. Null is below every
-// value unless told otherwise. A query that names no order gets its rows as
-// its plan reads them, which a continuation keeps.
+// Order. By the fields named, then by the row key's fields, then its bytes: a
+// total order, the same whatever the plan. Null is below every value unless
+// told otherwise. OrderByRowKey is by the key's bytes. With no order named rows
+// come as the plan reads them, which a continuation keeps.
 //
 // State. One call reads one published state, the newest or that of
 // ReadOptions::snapshot: entries, rows and filters. Pages read with one

@@ -107,21 +107,39 @@ class Checker {
     }
     for (const v1::OrderBy& by : query.order_by()) {
       ASSIGN_OR_RETURN(const size_t slot, Slot(by.field()));
-      const bool known =
-          std::any_of(out_.order.begin(), out_.order.end(),
-                      [slot](const OrderField& f) { return f.slot == slot; });
-      if (known) continue;  // Decides nothing more.
       const bool nulls_last = by.nulls() == v1::OrderBy::NULLS_DEFAULT
                                   ? by.descending()
                                   : by.nulls() == v1::OrderBy::NULLS_LAST;
-      out_.order.push_back(
+      AddOrder(
           {slot, {out_.fields[slot].info.type, by.descending(), nulls_last}});
     }
-    out_.ordered = query.order_by_row_key() || !out_.order.empty();
-    return absl::OkStatus();
+    out_.order_named = out_.order.size();
+    out_.ordered = query.order_by_row_key() || out_.order_named > 0;
+    return query.order_by_row_key() ? absl::OkStatus() : AddRowKeyFields();
   }
 
  private:
+  // Fields, not bytes: an entry that can compute a hash in the row key does not
+  // carry it, and so could not give its order. Behind a part whose bytes do not
+  // sort like its field the order is that of the bytes.
+  absl::Status AddRowKeyFields() {
+    for (const KeyPart& part : table_.row_key().parts()) {
+      if (part.computed()) continue;
+      if (part.transform == KeyPart::Transform::kReverse) break;
+      ASSIGN_OR_RETURN(const size_t slot, Slot(part.input_paths[0]));
+      AddOrder({slot, {part.type(), part.descending, part.nulls_last}});
+    }
+    return absl::OkStatus();
+  }
+
+  // Unless it decides nothing more.
+  void AddOrder(const OrderField& field) {
+    const bool known =
+        std::any_of(out_.order.begin(), out_.order.end(),
+                    [&](const OrderField& f) { return f.slot == field.slot; });
+    if (!known) out_.order.push_back(field);
+  }
+
   absl::StatusOr<size_t> Slot(const std::string& path) {
     for (size_t i = 0; i < out_.fields.size(); ++i) {
       if (out_.fields[i].info.path == path) return i;

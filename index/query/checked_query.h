@@ -53,8 +53,12 @@ struct CheckedQuery {
   const v1::Query* proto = nullptr;  // Must outlive this.
   std::vector<QueryField> fields;
   Predicate where;
+  // The order: what the query names, then what makes it nearly total: the
+  // fields of the row key, in its order. Rows that agree in all of these are in
+  // the order of their row keys. Empty for the order of the row key itself.
   std::vector<OrderField> order;
-  // Whether the rows' order is `order` and then the row key; else as read.
+  size_t order_named = 0;  // How many of them the query names.
+  // Whether it asks for that order; else rows come as they are read.
   bool ordered = false;
   uint64_t limit = 0;
   // Positions of indexes, -1 for the row key.

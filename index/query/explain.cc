@@ -104,7 +104,8 @@ std::string PredicateText(const Predicate& p,
 std::string OrderText(const CheckedQuery& query) {
   if (!query.ordered) return "";
   std::vector<std::string> fields;
-  for (const OrderField& field : query.order) {
+  for (size_t k = 0; k < query.order_named; ++k) {
+    const OrderField& field = query.order[k];
     std::string text = query.fields[field.slot].info.path;
     if (field.sort.descending) text += " desc";
     if (query.fields[field.slot].info.nullable &&
@@ -113,7 +114,7 @@ std::string OrderText(const CheckedQuery& query) {
     }
     fields.push_back(std::move(text));
   }
-  fields.push_back("row key");
+  fields.push_back(query.order_named > 0 ? "row key's fields" : "row key");
   return absl::StrJoin(fields, ", ");
 }
 

@@ -43,7 +43,10 @@ class Planner {
 
   absl::StatusOr<Plan> Resume(const PlanShape& shape) {
     std::optional<Plan> plan = Build(shape);
-    if (plan.has_value()) return Finish(*std::move(plan), 1);
+    if (plan.has_value()) {
+      plan->estimate = EstimateOf(*plan, false);
+      return Finish(*std::move(plan), 1);
+    }
     if (query_.ordered) return Choose();
     return absl::FailedPreconditionError(
         "an index that the continuation reads is gone, and the query names no "
@@ -63,7 +66,8 @@ class Planner {
       plans.push_back(*std::move(plan));
     }
     if (plans.empty()) return Refuse(scans);
-    return Finish(Best(&plans), plans.size());
+    const size_t candidates = plans.size();
+    return Finish(Best(&plans), candidates);
   }
 
  private:
@@ -392,25 +396,27 @@ class Planner {
     e->gets = e->rows;
   }
 
+  // Whether a plan reads nothing that it does not return. How many others a
+  // filter drops is a guess, and may be all of them.
+  static bool IsExact(const Plan& plan) {
+    return plan.shape.kind == Kind::kRead && !plan.filter && !plan.shape.sort &&
+           plan.reads[0].access.tests.empty();
+  }
+
   // The cheapest; of equal ones the first.
   Plan Best(std::vector<Plan>* plans) const {
-    const auto choose = [&](bool measure) -> Plan& {
-      for (Plan& plan : *plans) plan.estimate = EstimateOf(plan, measure);
-      return *std::min_element(plans->begin(), plans->end(),
-                               [](const Plan& a, const Plan& b) {
-                                 return a.estimate.Cost() < b.estimate.Cost();
-                               });
-    };
-    Plan& guessed = choose(false);
-    const bool proven = guessed.bound.has_value() &&
-                        guessed.bound->entries <= query_.limit &&
-                        guessed.reads.size() <= 1;
-    if (plans->size() == 1 || proven) return std::move(guessed);
-    return std::move(choose(true));
+    if (std::any_of(plans->begin(), plans->end(), IsExact)) {
+      std::erase_if(*plans, [](const Plan& plan) { return !IsExact(plan); });
+    }
+    const bool measure = plans->size() > 1 && !IsExact(plans->front());
+    for (Plan& plan : *plans) plan.estimate = EstimateOf(plan, measure);
+    return std::move(*std::min_element(
+        plans->begin(), plans->end(), [](const Plan& a, const Plan& b) {
+          return a.estimate.Cost() < b.estimate.Cost();
+        }));
   }
 
   absl::StatusOr<Plan> Finish(Plan plan, size_t candidates) const {
-    if (candidates == 1) plan.estimate = EstimateOf(plan, false);
     plan.candidates = candidates;
     const uint64_t max = query_.proto->proven_entries_max();
     if (max == 0) return plan;
@@ -496,7 +502,9 @@ std::optional<v1::IndexSchema> SuggestIndex(const CompiledTable& table,
   for (const auto& [slot, set] : form.common) {
     if (set.is_points()) add(slot, nullptr);
   }
-  for (const OrderField& field : query.order) add(field.slot, &field.sort);
+  for (size_t k = 0; k < query.order_named; ++k) {
+    add(query.order[k].slot, &query.order[k].sort);
+  }
   if (!query.ordered) {
     for (const auto& [slot, set] : form.common) add(slot, nullptr);
   }

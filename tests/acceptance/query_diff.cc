@@ -79,6 +79,7 @@ class TableRun {
     }
     hints_.emplace_back(Query::kRowKey);
     schema.Add(table);
+    schema_ = table.proto();
     Options options;
     options.in_memory = true;
     ASSIGN_OR_RETURN(engine_, Engine::Open("query_diff", schema, options));
@@ -124,7 +125,8 @@ class TableRun {
   }
 
   void CheckPlans(v1::Query query) {
-    const std::vector<std::string> all = Answer(query, rows_);
+    const std::vector<std::string> all =
+        Answer(WithWholeOrder(query, schema_), rows_);
     query.set_limit(random_.Chance(2) ? 1000 : random_.Below(all.size() + 3));
     if (random_.Chance(4)) {
       query.set_read_ahead(static_cast<uint32_t>(random_.Below(20)));
@@ -276,7 +278,8 @@ class TableRun {
 
   void CheckPages(v1::Query query) {
     query.clear_select();
-    const std::vector<std::string> all = Answer(query, rows_);
+    const std::vector<std::string> all =
+        Answer(WithWholeOrder(query, schema_), rows_);
     const v1::Query cut = Cut(query);
     std::vector<Row> rows;
     if (!ReadPages(cut, &rows, [] {})) return;
@@ -331,7 +334,7 @@ class TableRun {
       Anything a, b;
       a.ParseFromString(rows[i - 1].record);
       b.ParseFromString(rows[i].record);
-      const auto order = CompareByOrder(query, a, b);
+      const auto order = CompareByOrder(WithWholeOrder(query, schema_), a, b);
       checks_.That(order < 0 || (order == 0 && rows[i - 1].key < rows[i].key),
                    absl::StrCat("the order across pages: ", Where(cut)));
     }
@@ -342,6 +345,7 @@ class TableRun {
   Checks& checks_;
   Figures& figures_;
   std::unique_ptr<Engine> engine_;
+  v1::TableSchema schema_;
   std::vector<std::string> hints_;
   Rows rows_;
   uint64_t number_ = 0;

@@ -191,6 +191,22 @@ bool Matches(const v1::Expression& filter, const Anything& record) {
   return false;
 }
 
+v1::Query WithWholeOrder(v1::Query query, const v1::TableSchema& table) {
+  if (query.order_by().empty()) return query;
+  for (const v1::KeyPart& part : table.row_key().parts()) {
+    if (part.has_hash() || part.has_bucket() || part.has_salt() ||
+        part.has_sub_bucket()) {
+      continue;
+    }
+    if (part.has_reverse()) break;
+    v1::OrderBy* by = query.add_order_by();
+    by->set_field(part.fields(0));
+    by->set_descending(part.order() == v1::KeyPart::DESC);
+    by->set_nulls(static_cast<v1::OrderBy::Nulls>(part.nulls()));
+  }
+  return query;
+}
+
 std::weak_ordering CompareByOrder(const v1::Query& query, const Anything& a,
                                   const Anything& b) {
   for (const v1::OrderBy& by : query.order_by()) {

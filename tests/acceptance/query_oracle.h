@@ -24,7 +24,11 @@ absl::StatusOr<Rows> ReadTable(Engine& engine, const std::string& table);
 
 bool Matches(const v1::Expression& filter, const Anything& record);
 
-// By the query's fields alone, without the row key.
+// The query with its order spelled out: behind the fields it names, those of
+// the row key.
+v1::Query WithWholeOrder(v1::Query query, const v1::TableSchema& table);
+
+// By the fields that the query orders by.
 std::weak_ordering CompareByOrder(const v1::Query& query, const Anything& a,
                                   const Anything& b);
 
