@@ -114,16 +114,19 @@ void BadQueries::Orders() {
 }
 
 void BadQueries::Budgets() {
-  for (const Query::Budget& budget : std::vector<Query::Budget>{
-           {.rows = 0}, {.entries = 0}, {.bytes = 0}, {.micros = 0}}) {
+  for (int i = 0; i < 4; ++i) {
+    Query::Budget budget;
+    (i == 0   ? budget.rows
+     : i == 1 ? budget.entries
+     : i == 2 ? budget.bytes
+              : budget.micros) = 0;
     Refused(All().WithBudget(budget), kInvalid, {"budget of 0"});
   }
   Refused(All().ReadAhead(100'000), kInvalid, {"max=1024"});
-  const Query sorted = All()
-                           .OrderBy("amount_cents")
-                           .AllowSort()
-                           .AllowFullScan()
-                           .WithBudget({.entries = 10});
+  Query::Budget ten;
+  ten.entries = 10;
+  const Query sorted =
+      All().OrderBy("amount_cents").AllowSort().AllowFullScan().WithBudget(ten);
   const absl::Status cut = engine_->Query({}, sorted).status();
   checks_.That(absl::IsResourceExhausted(cut) &&
                    absl::StrContains(cut.message(), "raise it"),

@@ -201,7 +201,7 @@ class TableRun {
   }
 
   void CountKind(const v1::Query& query) {
-    if (!random_.Chance(20)) return;  // Explaining takes time.
+    if (!random_.Chance(8)) return;  // Explaining takes time.
     const auto plan = engine_->Explain({}, Query(query), {.run = true});
     if (!checks_.Ok(plan.status(), Where(query))) return;
     const v1::PlanNode* node = &plan->root();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -305,16 +306,21 @@ void QueryRandom::FitIndexes(v1::Query* query) {
   const bool all = Chance(2);
   const uint64_t indexes = 2 + Below(2);
   v1::Expression* where = query->mutable_where();
+  // One value per field, or no row could match all.
+  std::map<std::string, v1::Literal> values;
   for (uint64_t i = 0; i < indexes; ++i) {
     const v1::IndexSchema& index = table_.indexes(
         static_cast<int>(Below(static_cast<uint64_t>(table_.indexes_size()))));
     v1::Expression* each =
         all ? where->mutable_and_()->add_of() : where->mutable_or_()->add_of();
+    if (!all) values.clear();
     for (const v1::KeyPart& part : index.parts()) {
+      const std::string& path = part.fields(0);
+      if (values.count(path) == 0) values[path] = Literal(path);
       v1::Expression* test = each->mutable_and_()->add_of();
-      test->mutable_equal()->set_field(part.fields(0));
-      *test->mutable_equal()->mutable_value() = Literal(part.fields(0));
-      if (Chance(3)) break;
+      test->mutable_equal()->set_field(path);
+      *test->mutable_equal()->mutable_value() = values[path];
+      if (Chance(8)) break;
     }
   }
   query->set_order_by_row_key(Chance(2));
