@@ -15,6 +15,7 @@
 #include "index/query/explain.h"
 #include "index/query/normal_form.h"
 #include "index/query/planner.h"
+#include "index/query/suggest_index.h"
 
 namespace dovetail {
 namespace {

@@ -69,6 +69,11 @@ bool HasAllRows(const CompiledTable& table, int index,
                 const Conjunction& conjunction,
                 std::span<const QueryField> fields);
 
+// The layout of an index's keys, or, for -1, of the row key.
+const KeyLayout& LayoutOf(const CompiledTable& table, int index);
+// The part of `parts` that holds the field itself, or -1.
+int PartHolding(std::span<const KeyPart> parts, int field);
+
 // How an access gives a query's order.
 struct AccessOrder {
   // By field of the order: the part of the entry that has it, or -1: it has one
@@ -85,10 +90,5 @@ std::optional<AccessOrder> OrderOf(const CompiledTable& table,
                                    std::span<const OrderField> order,
                                    const Conjunction& conjunction,
                                    std::span<const QueryField> fields);
-
-// A range in words: `seller_id = "s-1", status = SHIPPED, ts_ms > 100`.
-std::string RangeText(const CompiledTable& table, const Access& access,
-                      const AccessRange& range,
-                      std::span<const QueryField> fields);
 
 }  // namespace dovetail

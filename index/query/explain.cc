@@ -72,6 +72,46 @@ std::string SetText(const QueryField& field, const ValueSet& set) {
   return alone ? any[0] : absl::StrCat("(", absl::StrJoin(any, " or "), ")");
 }
 
+// A range in words: seller_id = "s-1", status = SHIPPED, ts_ms > 100.
+std::string RangeText(const CompiledTable& table, const Access& access,
+                      const AccessRange& range,
+                      std::span<const QueryField> fields) {
+  const auto field_of = [&](int table_field) -> const QueryField* {
+    for (const QueryField& field : fields) {
+      if (field.table_field == table_field) return &field;
+    }
+    return nullptr;
+  };
+  std::vector<std::string> words;
+  std::string_view rest = range.keys.prefix;
+  const std::vector<KeyPart>& parts = LayoutOf(table, access.index).parts();
+  for (size_t i = 0; i < range.parts_bound; ++i) {
+    const auto bytes = ConsumeKeyPart(parts[i], &rest);
+    if (!bytes.ok()) break;
+    if (parts[i].transform == KeyPart::Transform::kHash) continue;
+    const absl::StatusOr<Value> value = DecodeKeyPart(parts[i], *bytes);
+    if (!value.ok()) break;
+    if (parts[i].computed()) {
+      if (parts[i].transform == KeyPart::Transform::kSalt) {
+        words.push_back(absl::StrCat("salt = ", value->DebugString()));
+      }
+      continue;
+    }
+    const QueryField* field = field_of(parts[i].inputs[0]);
+    const auto typed = ToFieldValue(*value, parts[i].type());
+    words.push_back(absl::StrCat(parts[i].input_paths[0], " = ",
+                                 field != nullptr && typed.ok()
+                                     ? ValueText(*field, *typed)
+                                     : value->DebugString()));
+  }
+  if (range.interval.has_value()) {
+    const QueryField* field = field_of(parts[range.parts_bound].inputs[0]);
+    if (field != nullptr)
+      words.push_back(IntervalText(*field, *range.interval));
+  }
+  return absl::StrJoin(words, ", ");
+}
+
 std::string PredicateText(const Predicate& p,
                           const std::vector<QueryField>& fields) {
   switch (p.kind) {

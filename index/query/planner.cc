@@ -12,10 +12,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "base/strings.h"
-#include "dovetail/schema.h"
-#include "index/query/selectivity.h"
+#include "index/query/plan_cost.h"
+#include "index/query/suggest_index.h"
 
 namespace dovetail {
 namespace {
@@ -104,7 +102,8 @@ class Planner {
           read->access.decided.empty()) {
         continue;
       }
-      const double keys = GuessKeys(read->access, form_.common);
+      const double keys =
+          GuessKeys(*in_.statistics, read->access, form_.common, fields());
       reads.emplace_back(keys, *std::move(read));
     }
     std::stable_sort(
@@ -151,7 +150,8 @@ class Planner {
         const std::optional<PlanRead> read =
             MakeRead(index, conjunction, query_.ordered && !sort);
         if (!read.has_value() || read->access.full) continue;
-        const double keys = GuessKeys(read->access, conjunction);
+        const double keys =
+            GuessKeys(*in_.statistics, read->access, conjunction, fields());
         if (!best.has_value() || keys < best->first) best = {keys, index};
       }
       if (!best.has_value()) return std::nullopt;
@@ -306,94 +306,12 @@ class Planner {
     return bound;
   }
 
-  double GuessKeys(const Access& access, const Conjunction& conjunction) const {
-    if (access.point) return static_cast<double>(access.ranges.size());
-    double keys = in_.statistics->Rows();
-    for (const size_t slot : access.decided) {
-      keys *=
-          Selectivity(fields()[slot].info.type, *FindSet(conjunction, slot));
-    }
-    return keys;
-  }
-
   const Conjunction& ConjunctionOf(const Plan& plan, size_t read) const {
     return plan.shape.kind == Kind::kUnion ? form_.any[read] : form_.common;
   }
 
-  // What a read finds if it is read to its end, and what then matches.
-  struct Reading {
-    double keys = 0;
-    double fetched = 0;
-    double rows = 0;
-  };
-  Reading Guess(const Plan& plan, size_t i, bool measure) const {
-    const Access& access = plan.reads[i].access;
-    const Conjunction& conjunction = ConjunctionOf(plan, i);
-    Reading reading;
-    reading.keys = GuessKeys(access, conjunction);
-    if (measure && !access.point) {
-      const std::optional<double> measured =
-          in_.statistics->Keys(access.index, access.ranges);
-      if (measured.has_value()) reading.keys = *measured;
-    }
-    reading.fetched = reading.keys;
-    for (const EntryTest& test : access.tests) {
-      reading.fetched *= Selectivity(fields()[test.slot].info.type, test.set);
-    }
-    reading.rows = reading.fetched;
-    for (const auto& [slot, set] : conjunction) {
-      const bool known =
-          std::find(access.decided.begin(), access.decided.end(), slot) !=
-              access.decided.end() ||
-          std::any_of(access.tests.begin(), access.tests.end(),
-                      [s = slot](const EntryTest& t) { return t.slot == s; });
-      if (!known) reading.rows *= Selectivity(fields()[slot].info.type, set);
-    }
-    return reading;
-  }
-
   Estimate EstimateOf(const Plan& plan, bool measure) const {
-    Estimate e;
-    std::vector<Reading> readings;
-    for (size_t i = 0; i < plan.reads.size(); ++i) {
-      readings.push_back(Guess(plan, i, measure));
-      e.seeks += static_cast<double>(plan.reads[i].access.ranges.size());
-    }
-    if (plan.shape.kind == Kind::kIntersect) {
-      AddIntersection(readings, &e);
-    } else {
-      for (size_t i = 0; i < readings.size(); ++i) {
-        e.entries += readings[i].keys;
-        if (plan.reads[i].access.index >= 0) e.gets += readings[i].fetched;
-        e.rows += readings[i].rows;
-      }
-    }
-    const auto limit = static_cast<double>(query_.limit);
-    if (!plan.shape.sort && e.rows > limit) {
-      const double part = limit / e.rows;
-      e.entries *= part;
-      e.gets *= part;
-      e.rows = limit;
-    }
-    return e;
-  }
-
-  // For each key of the rarest read the others step on, or seek if it is far.
-  static void AddIntersection(const std::vector<Reading>& readings,
-                              Estimate* e) {
-    constexpr double kFar = 8;
-    double least = readings[0].keys;
-    e->rows = readings[0].rows;
-    for (const Reading& reading : readings) {
-      least = std::min(least, reading.keys);
-      e->rows = std::min(e->rows, reading.rows);
-    }
-    for (const Reading& reading : readings) {
-      const bool far = reading.keys > least * kFar;
-      e->entries += far ? least * kFar : reading.keys;
-      if (far) e->seeks += least;
-    }
-    e->gets = e->rows;
+    return EstimatePlan(*in_.statistics, query_, form_, plan, measure);
   }
 
   // Whether a plan reads nothing that it does not return. How many others a
@@ -463,74 +381,10 @@ class Planner {
 
 }  // namespace
 
-double Estimate::Cost() const {
-  // A seek and the read of a row cost some steps each.
-  return seeks * 8 + entries + gets * 6;
-}
-
 absl::StatusOr<Plan> MakePlan(const PlannerInput& input) {
   Planner planner(input);
   return input.resume.has_value() ? planner.Resume(*input.resume)
                                   : planner.Choose();
-}
-
-std::optional<v1::IndexSchema> SuggestIndex(const CompiledTable& table,
-                                            const CheckedQuery& query,
-                                            const NormalForm& form) {
-  v1::IndexSchema index;
-  std::vector<std::string> names;
-  const auto has = [&](const std::string& path) {
-    return std::find(names.begin(), names.end(), path) != names.end();
-  };
-  const auto add = [&](size_t slot, const SortField* sort) {
-    const std::string& path = query.fields[slot].info.path;
-    if (has(path)) return;
-    names.push_back(path);
-    v1::KeyPart* part = index.add_parts();
-    part->add_fields(path);
-    if (sort == nullptr) return;
-    if (sort->descending) part->set_order(v1::KeyPart::DESC);
-    if (query.fields[slot].info.nullable &&
-        sort->nulls_last != sort->descending) {
-      part->set_nulls(sort->nulls_last ? v1::KeyPart::NULLS_LAST
-                                       : v1::KeyPart::NULLS_FIRST);
-    }
-  };
-  for (const auto& [slot, set] : form.common) {
-    if (set.is_single()) add(slot, nullptr);
-  }
-  for (const auto& [slot, set] : form.common) {
-    if (set.is_points()) add(slot, nullptr);
-  }
-  for (size_t k = 0; k < query.order_named; ++k) {
-    add(query.order[k].slot, &query.order[k].sort);
-  }
-  if (!query.ordered) {
-    for (const auto& [slot, set] : form.common) add(slot, nullptr);
-  }
-  if (names.empty()) return std::nullopt;
-  std::string name = "by_";
-  for (std::string& part : names) {
-    std::replace(part.begin(), part.end(), '.', '_');
-  }
-  name += absl::StrJoin(names, "_");
-  index.set_name(name.substr(0, 60));
-  for (int n = 2; table.FindIndex(index.name()) >= 0; ++n) {
-    index.set_name(absl::StrCat(name.substr(0, 56), "_", n));
-  }
-  return index;
-}
-
-std::string IndexText(const v1::IndexSchema& index) {
-  std::vector<std::string> parts;
-  for (const v1::KeyPart& part : index.parts()) {
-    std::string text = absl::StrJoin(part.fields(), ",");
-    if (part.order() == v1::KeyPart::DESC) text += " desc";
-    if (part.nulls() == v1::KeyPart::NULLS_FIRST) text += " nulls first";
-    if (part.nulls() == v1::KeyPart::NULLS_LAST) text += " nulls last";
-    parts.push_back(std::move(text));
-  }
-  return absl::StrCat("(", absl::StrJoin(parts, ", "), ")");
 }
 
 }  // namespace dovetail
