@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -123,7 +124,8 @@ absl::Status Explained(const absl::Status& status) {
   if (absl::IsInvalidArgument(status)) {
     return WithExitCode(status, ExitCode::kUsage);
   }
-  if (absl::IsFailedPrecondition(status)) {
+  if (absl::IsFailedPrecondition(status) &&
+      absl::StrContains(status.message(), "has to be allowed")) {
     return WithHint(status,
                     "--full-scan and --sort allow it; `dovetail advise` "
                     "declares indexes.");
@@ -140,6 +142,33 @@ std::string Json(const google::protobuf::Message& message) {
   return json;
 }
 
+// Rows of which only some fields were asked for: the others are not shown.
+absl::Status PrintSelected(const DynamicTable& table,
+                           const std::vector<Row>& rows, const Query& query,
+                           const Console& console) {
+  if (console.format == OutputFormat::kJson) {
+    for (const Row& row : rows) {
+      ASSIGN_OR_RETURN(const auto record, table.Parse(row));
+      Print(absl::StrCat(Json(*record), "\n"));
+    }
+    return {};
+  }
+  const bool box = console.format == OutputFormat::kBox;
+  ASSIGN_OR_RETURN(TextTable text, RowsTable(table, rows, /*box=*/false));
+  const google::protobuf::Descriptor& record = *table.record_type();
+  for (int i = record.field_count() - 1; i >= 0; --i) {
+    const std::string& name = record.field(i)->name();
+    const bool selected =
+        std::any_of(query.proto().select().begin(),
+                    query.proto().select().end(), [&](const std::string& path) {
+                      return path == name || absl::StartsWith(path, name + ".");
+                    });
+    if (!selected) text.Drop(static_cast<size_t>(i));
+  }
+  Print(box ? text.Box(console.color_out) : text.Tsv());
+  return {};
+}
+
 }  // namespace
 
 absl::Status RunQuery(const QueryWords& words, const Console& console) {
@@ -149,7 +178,12 @@ absl::Status RunQuery(const QueryWords& words, const Console& console) {
       opened.engine->Query({}, *opened.query);
   const int64_t micros = Clock::System()->MonotonicMicros() - start;
   if (!page.ok()) return Explained(page.status());
-  RETURN_IF_ERROR(PrintRows(*opened.table, page->rows, console));
+  if (opened.query->proto().select().empty()) {
+    RETURN_IF_ERROR(PrintRows(*opened.table, page->rows, console));
+  } else {
+    RETURN_IF_ERROR(
+        PrintSelected(*opened.table, page->rows, *opened.query, console));
+  }
   NoteWork(page->rows.size(), &page->work, micros, console);
   PrintNext("--continuation", TokenText(page->continuation), console);
   return {};
