@@ -37,6 +37,7 @@ CommandLine::CommandLine(std::string program, std::string version)
     : version_(std::move(version)) {
   AddStartVerbs(&verbs_, program);
   AddReadVerbs(&verbs_);
+  AddQueryVerbs(&verbs_);
   AddWriteVerbs(&verbs_);
   AddSchemaVerbs(&verbs_);
   AddCareVerbs(&verbs_);

@@ -111,6 +111,7 @@ class VerbList {
 // The verbs, by group.
 void AddStartVerbs(VerbList* verbs, const std::string& program);
 void AddReadVerbs(VerbList* verbs);
+void AddQueryVerbs(VerbList* verbs);
 void AddWriteVerbs(VerbList* verbs);
 void AddSchemaVerbs(VerbList* verbs);
 void AddCareVerbs(VerbList* verbs);

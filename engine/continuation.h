@@ -15,6 +15,12 @@
 
 namespace dovetail {
 
+// A message as a token, and back. InvalidArgument if the token is damaged.
+std::string SealToken(std::string bytes);
+absl::StatusOr<std::string> OpenToken(std::string_view token);
+// InvalidArgument: a token of a version that this release does not know.
+absl::Status TokenOfAnotherRelease();
+
 struct ScanPosition {
   // The last key returned, from behind its stream's prefix on, and the stream
   // it came from; ties between streams go to the lower number.

@@ -3,6 +3,7 @@
 #include "dovetail/engine.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -22,6 +23,7 @@
 #include "engine/held_snapshots.h"
 #include "engine/index_admin.h"
 #include "engine/known_keys.h"
+#include "engine/query/query_service.h"
 #include "engine/reader.h"
 #include "engine/recorder.h"
 #include "engine/repair.h"
@@ -231,6 +233,22 @@ class Engine::Impl {
       const Snapshot* snapshot,
       const std::shared_ptr<const internal::PublishedState>& theirs) const {
     return snapshot != nullptr ? theirs : committer->published();
+  }
+
+  // To observers a query is a scan of its table, by no index in particular.
+  absl::StatusOr<QueryEnd> RunQuery(
+      const dovetail::Query& query, uint64_t bytes_max, RowVisitor visit,
+      std::shared_ptr<const internal::PublishedState> state) {
+    RETURN_IF_ERROR(CheckUsable());
+    static const std::vector<Value> kNoValues;
+    return Observed(
+        kPreScan, kPostScan, "PreScan", "PostScan",
+        ReadEvent{query.proto().table(), {}, kNoValues},
+        [&] {
+          return QueryService(*state, options.limits, options.clock)
+              .Run(query.proto(), bytes_max, visit);
+        },
+        [](const QueryEnd& end) { return end.work.entries; });
   }
 
   // Calls `read` between the observers' pre and post hooks.
@@ -472,6 +490,49 @@ absl::StatusOr<ScanEnd> Engine::ForEachGroup(const ReadOptions& options,
                                       visit);
       },
       [](const ScanEnd& end) { return end.work.entries; });
+}
+
+absl::StatusOr<QueryPage> Engine::Query(const ReadOptions& options,
+                                        const dovetail::Query& query) {
+  QueryPage page;
+  ASSIGN_OR_RETURN(
+      static_cast<QueryEnd&>(page),
+      impl_->RunQuery(
+          query, limits().page_bytes_max,
+          [&page](const RowView& row) {
+            page.rows.push_back(
+                {std::string(row.key), std::string(row.record), row.version});
+            return true;
+          },
+          impl_->StateOf(options.snapshot, options.snapshot
+                                               ? options.snapshot->state_
+                                               : nullptr)));
+  return page;
+}
+
+absl::StatusOr<QueryEnd> Engine::ForEach(const ReadOptions& options,
+                                         const dovetail::Query& query,
+                                         RowVisitor visit) {
+  return impl_->RunQuery(
+      query, std::numeric_limits<uint64_t>::max(), visit,
+      impl_->StateOf(options.snapshot,
+                     options.snapshot ? options.snapshot->state_ : nullptr));
+}
+
+absl::StatusOr<v1::QueryPlan> Engine::Explain(const ReadOptions& options,
+                                              const dovetail::Query& query,
+                                              const ExplainOptions& explain) {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  const auto state = impl_->StateOf(
+      options.snapshot, options.snapshot ? options.snapshot->state_ : nullptr);
+  return QueryService(*state, impl_->options.limits, impl_->options.clock)
+      .Explain(query.proto(), explain.run);
+}
+
+absl::StatusOr<std::vector<IndexAdvice>> Engine::Advise(
+    const std::vector<dovetail::Query>& queries) {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  return AdviseIndexes(*impl_->committer->published(), queries);
 }
 
 absl::StatusOr<Snapshot> Engine::GetSnapshot() {

@@ -16,7 +16,7 @@
 #include "engine/continuation.h"
 #include "engine/covered_row.h"
 #include "engine/range_merge.h"
-#include "engine/row_format.h"
+#include "engine/row_fetcher.h"
 
 namespace dovetail {
 namespace {
@@ -35,100 +35,11 @@ const KeyLayout& LayoutOf(const TableState& table, int index) {
                    : table.compiled->indexes()[index].layout();
 }
 
-absl::StatusOr<RowView> View(const TableState& table, std::string_view key,
-                             std::string_view value) {
-  absl::StatusOr<StoredRow> stored = DecodeRow(value);
-  if (stored.ok()) return RowView{key, stored->record, stored->version};
-  return InTable(table, {},
-                 absl::Status(stored.status().code(),
-                              absl::StrCat(stored.status().message(),
-                                           " row_key=", Quote(key))));
-}
-
 Row CopyOf(const RowView& row) {
   return {std::string(row.key), std::string(row.record), row.version};
 }
 
 }  // namespace
-
-absl::StatusOr<bool> Reader::ReadRow(const TableState& table,
-                                     std::string_view row_key,
-                                     std::string* value) const {
-  std::string key;
-  key.reserve(table.rows_prefix.size() + row_key.size());
-  key.append(table.rows_prefix).append(row_key);
-  return state_.store->Get(options_, key, value);
-}
-
-// The second hop of a scan. Entries of one seller and status lead to rows that
-// are near each other and in the same order, so stepping on from the row
-// before is often cheaper than a point read; where the rows turn out to be far
-// apart, it goes over to point reads.
-class Reader::RowFetcher {
- public:
-  RowFetcher(const Reader& reader, const TableState& table)
-      : reader_(reader), table_(table) {}
-  ~RowFetcher() {
-    if (it_ != nullptr) reader_.state_.ReturnIterator(std::move(it_));
-  }
-  RowFetcher(const RowFetcher&) = delete;
-  RowFetcher& operator=(const RowFetcher&) = delete;
-
-  // The row is valid until the next call.
-  absl::StatusOr<RowView> Fetch(int index, std::string_view entry_key,
-                                std::string_view entry_value, Work* work) {
-    const absl::Status decoded = table_.compiled->indexes()[index].RowKeyOf(
-        entry_key, entry_value, &row_key_);
-    if (!decoded.ok()) {
-      return EntryWithoutRow(table_, index, entry_key, decoded);
-    }
-    std::string_view row;
-    bool found = false;
-    if (first_ || misses_ >= kMissesMax) {
-      // The first row alone may be all there is.
-      first_ = false;
-      ++work->gets;
-      ASSIGN_OR_RETURN(found, reader_.ReadRow(table_, row_key_, &value_));
-      row = value_;
-    } else {
-      ASSIGN_OR_RETURN(found, Step(work));
-      if (found) row = it_->value();
-    }
-    if (!found) return EntryWithoutRow(table_, index, entry_key, decoded);
-    return View(table_, row_key_, row);
-  }
-
- private:
-  static constexpr int kStepsMax = 8;
-  static constexpr int kMissesMax = 2;
-
-  absl::StatusOr<bool> Step(Work* work) {
-    key_.assign(table_.rows_prefix).append(row_key_);
-    const bool fresh = it_ == nullptr;
-    if (fresh) it_ = reader_.state_.BorrowIterator();
-    int steps = 0;
-    while (!fresh && steps < kStepsMax && it_->Valid() && it_->key() < key_) {
-      it_->Next();
-      ++steps;
-    }
-    if (fresh || !it_->Valid() || it_->key() != key_) {
-      if (!fresh) ++misses_;
-      it_->Seek(key_);
-      ++work->seeks;
-    }
-    RETURN_IF_ERROR(it_->status());
-    return it_->Valid() && it_->key() == key_;
-  }
-
-  const Reader& reader_;
-  const TableState& table_;
-  std::unique_ptr<StoreIterator> it_;
-  std::string row_key_;
-  std::string key_;
-  std::string value_;
-  bool first_ = true;
-  int misses_ = 0;
-};
 
 absl::StatusOr<Row> Reader::Get(std::string_view table_name,
                                 const std::vector<Value>& key) const {
@@ -147,9 +58,10 @@ absl::StatusOr<Row> Reader::Get(std::string_view table_name,
   std::string value;
   for (const KeyRange& candidate : *candidates) {
     ASSIGN_OR_RETURN(const bool found,
-                     ReadRow(*table, candidate.prefix, &value));
+                     ReadRow(state_, *table, candidate.prefix, &value));
     if (!found) continue;
-    ASSIGN_OR_RETURN(const RowView row, View(*table, candidate.prefix, value));
+    ASSIGN_OR_RETURN(const RowView row,
+                     ViewRow(*table, candidate.prefix, value));
     ASSIGN_OR_RETURN(const bool matches, filter.Matches(*table, row.record));
     if (!matches) continue;
     table->counters[0]->CountRead(1, 1);
@@ -183,7 +95,7 @@ absl::StatusOr<std::vector<Row>> Reader::GetBy(
     ASSIGN_OR_RETURN(const bool found,
                      state_.store->Get(options_, key, &value));
     if (!found) return rows;
-    RowFetcher fetcher(*this, *table);
+    RowFetcher fetcher(state_, *table);
     Work work;
     ASSIGN_OR_RETURN(const RowView row,
                      fetcher.Fetch(index,
@@ -251,13 +163,13 @@ absl::StatusOr<ScanEnd> Reader::ForEach(const ScanRequest& request,
                     table->compiled->indexes()[static_cast<size_t>(index)])));
   }
   CoveredRow entry(*table, index);
-  RowFetcher rows(*this, *table);
+  RowFetcher rows(state_, *table);
   uint64_t returned = 0;
   while (merge.Valid()) {
     ASSIGN_OR_RETURN(
         const RowView row,
-        index < 0 ? View(*table, merge.key(), merge.value())
-        : covered ? entry.Of(merge.key(), merge.value())
+          index < 0 ? ViewRow(*table, merge.key(), merge.value())
+          : covered ? entry.Of(merge.key(), merge.value())
                   : rows.Fetch(index, merge.key(), merge.value(), &end.work));
     ++end.work.entries;
     ASSIGN_OR_RETURN(const bool matches, filter.Matches(*table, row.record));

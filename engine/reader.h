@@ -31,13 +31,6 @@ class Reader {
                                   RowVisitor visit) const;
 
  private:
-  class RowFetcher;
-
-  // False if there is no row under the key.
-  absl::StatusOr<bool> ReadRow(const TableState& table,
-                               std::string_view row_key,
-                               std::string* value) const;
-
   const internal::PublishedState& state_;
   const Limits& limits_;
   StoreReadOptions options_;

@@ -67,6 +67,10 @@ class IndexDefinition {
   // key or, of a UNIQUE index, as its value.
   const std::vector<size_t>& suffix() const { return suffix_; }
 
+  // The form that part `row_part` of the row key has in what an entry carries
+  // besides its own parts.
+  const KeyPart& carried(size_t row_part) const { return carried_[row_part]; }
+
   // Which rows have an entry; empty: all.
   const RowPredicate& predicate() const { return predicate_; }
   // Positions of the covering fields, in the order of the declaration.

@@ -374,22 +374,25 @@ absl::StatusOr<std::vector<KeyRange>> KeyLayout::Ranges(
             ? absl::StrCat(" next_part=", PartName(parts_[parts_bound]))
             : ""));
   }
-  if (is_text_) {
-    for (KeyRange& r : ranges) {
-      RETURN_IF_ERROR(ApplyTextRange(*range, parts_[parts_bound], column, &r));
-    }
-    return ranges;
-  }
-  if (!OrderPreserving(parts_[parts_bound])) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "key does not keep the order of the range column: column=", column.path,
-        " transform=",
-        ToAbsl(KeyTransformName(parts_[parts_bound].transform))));
-  }
-  for (KeyRange& r : ranges) {
-    RETURN_IF_ERROR(ApplyRange(*range, parts_bound, column, &r));
-  }
+  for (KeyRange& r : ranges) RETURN_IF_ERROR(Narrow(*range, column, &r));
   return ranges;
+}
+
+bool KeyLayout::KeepsOrder(size_t part) const {
+  return is_text_ ? TextKeepsOrder(parts_[part])
+                  : OrderPreserving(parts_[part]);
+}
+
+absl::Status KeyLayout::Narrow(const Range& range, const Column& column,
+                               KeyRange* out) const {
+  const auto part = static_cast<size_t>(column.part);
+  if (is_text_) return ApplyTextRange(range, parts_[part], column, out);
+  if (OrderPreserving(parts_[part])) {
+    return ApplyRange(range, part, column, out);
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "key does not keep the order of the range column: column=", column.path,
+      " transform=", ToAbsl(KeyTransformName(parts_[part].transform))));
 }
 
 absl::StatusOr<std::string> KeyLayout::DebugString(std::string_view key) const {

@@ -84,6 +84,15 @@ class KeyLayout {
       const std::vector<Value>& equal, const std::vector<Value>& any_of,
       const std::optional<Range>& range, size_t ranges_max) const;
 
+  // Whether the part holds a field, and its bytes sort like the values.
+  bool KeepsOrder(size_t part) const;
+  // Narrows `out`, the keys that start with out->prefix, which binds all parts
+  // before the column's, to those with a value in `range`. InvalidArgument if
+  // the part does not keep the order, or if a bound has no encoding.
+  // REQUIRES: column.part >= 0.
+  absl::Status Narrow(const Range& range, const Column& column,
+                      KeyRange* out) const;
+
   // The decoded parts in words: seller_id="s1" ts_ms=5. Computed parts show
   // as hash(seller_id)=0x1f2e.
   absl::StatusOr<std::string> DebugString(std::string_view key) const;

@@ -9,9 +9,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/strings.h"
-#include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
 #include "index/descriptors.h"
+#include "index/text_format_error.h"
 
 namespace dovetail {
 namespace {
@@ -21,20 +21,6 @@ v1::KeyPart PartOf(std::vector<std::string> paths) {
   for (std::string& path : paths) proto.add_fields(std::move(path));
   return proto;
 }
-
-// Keeps the first error of a text-format parse.
-class FirstError final : public google::protobuf::io::ErrorCollector {
- public:
-  void AddError(int line, int column, const std::string& message) override {
-    if (!text_.empty()) return;
-    text_ =
-        absl::StrCat("line ", line + 1, " column ", column + 1, ": ", message);
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
 
 }  // namespace
 
@@ -233,7 +219,7 @@ TableBuilder& TableBuilder::RememberDeletes() {
 absl::StatusOr<Schema> Schema::FromText(
     std::string_view text, const google::protobuf::DescriptorPool& pool) {
   v1::Schema proto;
-  FirstError error;
+  FirstTextError error;
   google::protobuf::TextFormat::Parser parser;
   parser.RecordErrorsTo(&error);
   if (!parser.ParseFromString(std::string(text), &proto)) {

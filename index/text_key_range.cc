@@ -70,6 +70,10 @@ absl::Status CheckOrder(const KeyPart& part, const Column& column) {
 
 }  // namespace
 
+bool TextKeepsOrder(const KeyPart& part) {
+  return !part.computed() && CheckOrder(part, Column()).ok();
+}
+
 absl::Status ApplyTextRange(const Range& range, const KeyPart& part,
                             const Column& column, KeyRange* out) {
   RETURN_IF_ERROR(CheckOrder(part, column));

@@ -18,4 +18,7 @@ namespace dovetail {
 absl::Status ApplyTextRange(const Range& range, const KeyPart& part,
                             const Column& column, KeyRange* out);
 
+// Whether the part's texts sort like its values. REQUIRES: part.is_text.
+bool TextKeepsOrder(const KeyPart& part);
+
 }  // namespace dovetail

@@ -37,6 +37,7 @@
 #include "dovetail/inspect.h"
 #include "dovetail/limits.h"
 #include "dovetail/observer.h"
+#include "dovetail/query.h"
 #include "dovetail/read.h"
 #include "dovetail/recording.h"
 #include "dovetail/schema.h"
@@ -250,6 +251,29 @@ class Engine {
   absl::StatusOr<ScanEnd> ForEachGroup(const ReadOptions& options,
                                        const ScanRequest& request,
                                        GroupVisitor visit);
+
+  // One page of a query; see query.h. Cut at Limits::page_bytes_max.
+  //   InvalidArgument     the query is not valid, or its continuation is
+  //                       damaged or of another query
+  //   FailedPrecondition  no plan is allowed: it would be a full scan or a
+  //                       sort, or reads too much; says which index would do.
+  //                       Or what the continuation reads is gone
+  //   ResourceExhausted   the budget ends before a sort has read its input
+  absl::StatusOr<QueryPage> Query(const ReadOptions& options,
+                                  const dovetail::Query& query);
+  // The same without copies and without Limits::page_bytes_max.
+  absl::StatusOr<QueryEnd> ForEach(const ReadOptions& options,
+                                   const dovetail::Query& query,
+                                   RowVisitor visit);
+  // The plan that the query has now; PlanText shows it. Errors as Query's.
+  absl::StatusOr<v1::QueryPlan> Explain(const ReadOptions& options,
+                                        const dovetail::Query& query,
+                                        const ExplainOptions& explain = {});
+  // Indexes that would serve those of the queries that no index serves well:
+  // without a full scan, a sort, or a filter on records. NotFound for an
+  // unknown table, InvalidArgument for a query that is not valid.
+  absl::StatusOr<std::vector<IndexAdvice>> Advise(
+      const std::vector<dovetail::Query>& queries);
 
   absl::StatusOr<Snapshot> GetSnapshot();
 

@@ -1,0 +1,134 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+
+#include "engine/query/query_service.h"
+
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "engine/query/query_run.h"
+#include "engine/query/query_token.h"
+#include "engine/query/statistics.h"
+#include "index/query/checked_query.h"
+#include "index/query/explain.h"
+#include "index/query/normal_form.h"
+#include "index/query/planner.h"
+
+namespace dovetail {
+namespace {
+
+absl::Status InTable(std::string_view table, const absl::Status& status) {
+  if (status.ok()) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat(status.message(), " table=", ToAbsl(table)));
+}
+
+std::vector<bool> ReadableIndexes(const TableState& table) {
+  std::vector<bool> readable;
+  for (size_t i = 0; i < table.indexes.size(); ++i) {
+    readable.push_back(table.state(i) == v1::INDEX_READABLE);
+  }
+  return readable;
+}
+
+}  // namespace
+
+// A query between its check and its run.
+struct QueryService::Prepared {
+  const TableState* table = nullptr;
+  CheckedQuery query;
+  NormalForm form;
+  uint64_t fingerprint = 0;
+  std::optional<QueryPlace> from;
+  Plan plan;
+};
+
+absl::Status QueryService::Prepare(const v1::Query& query,
+                                   Prepared* out) const {
+  ASSIGN_OR_RETURN(out->table, state_.schema->Find(query.table()));
+  const TableState& table = *out->table;
+  ASSIGN_OR_RETURN(out->query, CheckQuery(*table.compiled, query));
+  if (!query.use_index().empty() && query.use_index() != Query::kRowKey) {
+    // Says why it does not serve reads.
+    RETURN_IF_ERROR(FindReadableIndex(table, query.use_index()).status());
+  }
+  out->form = Normalize(out->query.where, out->query.fields);
+  out->fingerprint = QueryFingerprint(table, query);
+
+  const StoreStatistics statistics(state_, table);
+  PlannerInput input;
+  input.table = table.compiled.get();
+  input.query = &out->query;
+  input.form = &out->form;
+  input.readable = ReadableIndexes(table);
+  input.merge_streams_max = limits_.merge_streams_max;
+  input.statistics = &statistics;
+  if (!query.continuation().empty()) {
+    ASSIGN_OR_RETURN(QueryToken token, DecodeQueryToken(table, out->fingerprint,
+                                                        query.continuation()));
+    input.resume = std::move(token.shape);
+    out->from = std::move(token.place);
+  }
+  absl::StatusOr<Plan> plan = MakePlan(input);
+  RETURN_IF_ERROR(InTable(query.table(), plan.status()));
+  out->plan = *std::move(plan);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<QueryEnd> QueryService::Run(const v1::Query& query,
+                                           uint64_t bytes_max,
+                                           RowVisitor visit) const {
+  Prepared prepared;
+  RETURN_IF_ERROR(Prepare(query, &prepared));
+  QueryEnd end;
+  if (prepared.query.limit == 0) {
+    end.continuation = query.continuation();
+    end.stop = StopReason::kLimit;
+    return end;
+  }
+  QueryRun run({&state_, prepared.table, &prepared.query, &prepared.plan,
+                clock_, prepared.from, bytes_max});
+  absl::StatusOr<RunEnd> ran = run.Run(visit);
+  RETURN_IF_ERROR(InTable(query.table(), ran.status()));
+  end.stop = ran->stop;
+  end.work = ran->work;
+  if (ran->place.has_value()) {
+    end.continuation = EncodeQueryToken(*prepared.table, prepared.fingerprint,
+                                        prepared.plan.shape, *ran->place);
+  }
+  // Rows are counted with the read that leads to them.
+  for (const PlanRead& read : prepared.plan.reads) {
+    const bool leads = &read == &prepared.plan.reads.front();
+    prepared.table->counters[static_cast<size_t>(read.access.index + 1)]
+        ->CountRead(leads ? end.work.entries : 0,
+                    leads ? ran->rows_returned : 0);
+  }
+  return end;
+}
+
+absl::StatusOr<v1::QueryPlan> QueryService::Explain(const v1::Query& query,
+                                                    bool run) const {
+  Prepared prepared;
+  RETURN_IF_ERROR(Prepare(query, &prepared));
+  v1::QueryPlan plan =
+      DescribePlan(*prepared.table->compiled, prepared.query, prepared.plan);
+  if (!run || prepared.query.limit == 0) return plan;
+  QueryRun runner({&state_, prepared.table, &prepared.query, &prepared.plan,
+                   clock_, prepared.from,
+                   std::numeric_limits<uint64_t>::max()});
+  ASSIGN_OR_RETURN(const RunEnd end,
+                   runner.Run([](const RowView&) { return true; }));
+  v1::PlanWork* actual = plan.mutable_actual();
+  actual->set_seeks(end.work.seeks);
+  actual->set_entries(end.work.entries);
+  actual->set_gets(end.work.gets);
+  actual->set_rows(end.rows_returned);
+  actual->set_bytes(end.work.bytes);
+  plan.set_stop(std::string(StopReasonName(end.stop)));
+  return plan;
+}
+
+}  // namespace dovetail

@@ -1,0 +1,334 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+
+#include "dovetail/query.h"
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "tests/engine/engine_fixture.h"
+#include "tests/support/records.pb.h"
+
+namespace dovetail::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+class QueryTest : public EngineTest {
+ protected:
+  QueryTest() {
+    schema_ = Schema();
+    schema_.Add(presets::SellerOrders("orders")
+                    .Index("by_buyer", {Field("buyer_id")})
+                    .Index("by_currency", {Field("currency")})
+                    .Index("by_amount",
+                           {Field("seller_id"), Field("amount_cents").Desc()}));
+  }
+
+  // Ten orders of two sellers: o-0 the oldest, statuses and buyers in turn.
+  void PutTen() {
+    for (int i = 0; i < 10; ++i) {
+      v1::Order order =
+          MakeOrder(absl::StrCat("o-", i), absl::StrCat("s-", i % 2),
+                    1000 + i / 4, static_cast<v1::OrderStatus>(i % 3));
+      order.set_buyer_id(absl::StrCat("b-", i % 4));
+      order.set_currency(i % 5 == 0 ? "EUR" : "USD");
+      order.set_amount_cents(i * 100);
+      ASSERT_THAT(Put(order), IsOk());
+    }
+  }
+
+  std::vector<std::string> Ask(const Query& query) {
+    const auto page = engine().Query({}, query);
+    EXPECT_THAT(page, IsOk());
+    return page.ok() ? Ids(page->rows) : std::vector<std::string>();
+  }
+  std::string Plan(const Query& query, bool run = false) {
+    const auto plan = engine().Explain({}, query, {.run = run});
+    EXPECT_THAT(plan, IsOk());
+    return plan.ok() ? PlanText(*plan) : "";
+  }
+  absl::Status Refusal(const Query& query) {
+    return engine().Query({}, query).status();
+  }
+};
+
+Query Orders() { return Query("orders"); }
+
+TEST_F(QueryTest, EqualitiesAndAnOrderAreOneRangeOfAnIndex) {
+  PutTen();
+  const Query query = Orders()
+                          .Where(Filter::Equal("seller_id", "s-0"))
+                          .Where(Filter::Equal("status", "CREATED"))
+                          .OrderBy("ts_ms", Query::kDescending)
+                          .Limit(20);
+  EXPECT_THAT(Ask(query), ElementsAre("o-6", "o-0"));
+  const std::string plan = Plan(query, true);
+  EXPECT_THAT(plan,
+              HasSubstr("read: index by_status of orders\n"
+                        "  range: seller_id = \"s-0\", status = CREATED"));
+  EXPECT_THAT(plan, HasSubstr("bound: seeks=21 entries=20 gets=20"));
+  EXPECT_THAT(plan, HasSubstr("entries=2 gets=1 rows=2"));
+}
+
+TEST_F(QueryTest, AlternativesOfOneFieldAreMergedByTheOrder) {
+  PutTen();
+  const Query query =
+      Orders()
+          .Where(Filter::Equal("seller_id", "s-1"))
+          .Where(Filter::In("status", {v1::CREATED, v1::APPROVED}))
+          .OrderBy("ts_ms", Query::kDescending);
+  EXPECT_THAT(Ask(query), ElementsAre("o-9", "o-7", "o-1", "o-3"));
+  EXPECT_THAT(Plan(query), HasSubstr("ranges merged by the order"));
+}
+
+TEST_F(QueryTest, IndexesOfSeveralFieldsAreIntersected) {
+  PutTen();
+  const Query query = Orders()
+                          .Where(Filter::Equal("buyer_id", "b-1"))
+                          .Where(Filter::Equal("currency", "EUR"));
+  EXPECT_THAT(Ask(query), ElementsAre("o-5"));
+  EXPECT_THAT(Plan(query), HasSubstr("intersect"));
+}
+
+TEST_F(QueryTest, AlternativesOfSeveralFieldsAreUnited) {
+  PutTen();
+  const Query query = Orders().Where(Filter::Or(
+      {Filter::Equal("buyer_id", "b-1"), Filter::Equal("currency", "EUR")}));
+  EXPECT_THAT(Ask(query), UnorderedElementsAre("o-1", "o-5", "o-9", "o-0"));
+  EXPECT_THAT(Plan(query), HasSubstr("union"));
+}
+
+TEST_F(QueryTest, NotHoldsForNullsToo) {
+  Schema schema;
+  schema.Add(TableBuilder("assets", Asset::descriptor())
+                 .RowKey({Field("id")})
+                 .Index("by_slot", {Field("slot")}));
+  Options options;
+  options.in_memory = true;
+  auto engine = Engine::Open("assets", schema, options);
+  ASSERT_THAT(engine, IsOk());
+  WriteBatch batch;
+  for (int i = 0; i < 3; ++i) {
+    Asset asset;
+    asset.set_id(absl::StrCat(i));
+    if (i > 0) asset.set_slot(i);
+    batch.Put("assets", asset.SerializeAsString());
+  }
+  ASSERT_THAT((*engine)->Write({}, std::move(batch)), IsOk());
+  const auto ids = [&](Filter filter) {
+    std::vector<std::string> out;
+    const auto page = (*engine)->Query(
+        {},
+        Query("assets").Where(std::move(filter)).OrderByRowKey().AllowSort());
+    EXPECT_THAT(page, IsOk());
+    for (const Row& row : page->rows) {
+      Asset asset;
+      asset.ParseFromString(row.record);
+      out.push_back(asset.id());
+    }
+    return out;
+  };
+  EXPECT_THAT(ids(Filter::Not(Filter::Equal("slot", 1))),
+              ElementsAre("0", "2"));
+  EXPECT_THAT(ids(Filter::Not(Filter::AtLeast("slot", 2))),
+              ElementsAre("0", "1"));
+  EXPECT_THAT(ids(Filter::IsNull("slot")), ElementsAre("0"));
+  EXPECT_THAT(ids(Filter::Not(Filter::IsNull("slot"))), ElementsAre("1", "2"));
+  EXPECT_THAT(ids(Filter::InRange("slot", {})), ElementsAre("1", "2"));
+}
+
+TEST_F(QueryTest, EachBudgetStopsAPageWithItsReason) {
+  PutTen();
+  const Query all = Orders().Where(Filter::Equal("seller_id", "s-0"));
+  const auto stop = [&](std::optional<uint64_t> Query::Budget::*limit,
+                        uint64_t value) {
+    Query::Budget budget;
+    budget.*limit = value;
+    const auto page = engine().Query({}, Query(all).WithBudget(budget));
+    EXPECT_THAT(page, IsOk());
+    EXPECT_THAT(page->rows, Not(IsEmpty()));
+    EXPECT_THAT(page->continuation, Not(IsEmpty()));
+    return page->stop;
+  };
+  EXPECT_EQ(stop(&Query::Budget::rows, 2), StopReason::kRows);
+  EXPECT_EQ(stop(&Query::Budget::entries, 2), StopReason::kEntries);
+  EXPECT_EQ(stop(&Query::Budget::bytes, 1), StopReason::kBytes);
+  const auto limited = engine().Query({}, Query(all).Limit(2));
+  EXPECT_EQ(limited->stop, StopReason::kLimit);
+  const auto whole = engine().Query({}, Query(all).Limit(5));
+  EXPECT_EQ(whole->stop, StopReason::kEnd);
+  EXPECT_THAT(whole->continuation, IsEmpty());
+  const auto end =
+      engine().ForEach({}, all, [](const RowView&) { return false; });
+  EXPECT_EQ(end->stop, StopReason::kVisitor);
+  EXPECT_THAT(end->continuation, Not(IsEmpty()));
+}
+
+// The time of a test's clock, which goes on by a second at each look.
+class SteppingClock final : public Clock {
+ public:
+  int64_t NowMicros() override { return 0; }
+  int64_t MonotonicMicros() override { return now_ += 1'000'000; }
+
+ private:
+  std::atomic<int64_t> now_ = 0;
+};
+
+TEST_F(QueryTest, ATimeBudgetStopsAPage) {
+  SteppingClock clock;
+  options_.clock = &clock;
+  PutTen();
+  Query::Budget budget;
+  budget.micros = 1;
+  const auto page = engine().Query(
+      {}, Orders().Where(Filter::Equal("seller_id", "s-0")).WithBudget(budget));
+  ASSERT_THAT(page, IsOk());
+  EXPECT_EQ(page->stop, StopReason::kTime);
+  EXPECT_THAT(page->rows, SizeIs(1));
+  engine_.reset();  // Before the clock.
+}
+
+TEST_F(QueryTest, AContinuationOutlivesAReopen) {
+  PutTen();
+  Query query = Orders()
+                    .Where(Filter::Equal("seller_id", "s-0"))
+                    .OrderBy("ts_ms", Query::kDescending)
+                    .Limit(2);
+  std::vector<std::string> ids;
+  for (int pages = 0; pages < 5; ++pages) {
+    const auto page = engine().Query({}, query);
+    ASSERT_THAT(page, IsOk());
+    for (const std::string& id : Ids(page->rows)) ids.push_back(id);
+    if (page->continuation.empty()) break;
+    query.Continuation(page->continuation);
+    Open();
+  }
+  EXPECT_THAT(ids, ElementsAre("o-8", "o-4", "o-6", "o-0", "o-2"));
+}
+
+TEST_F(QueryTest, AnOrderedQueryOutlivesItsIndex) {
+  PutTen();
+  Query ordered = Orders()
+                      .Where(Filter::Equal("seller_id", "s-0"))
+                      .OrderBy("amount_cents", Query::kDescending)
+                      .AllowSort()
+                      .Limit(2);
+  Query unordered =
+      Orders().Where(Filter::Equal("buyer_id", "b-0")).AllowFullScan().Limit(1);
+  const auto first = engine().Query({}, ordered);
+  const auto any = engine().Query({}, unordered);
+  ASSERT_THAT(first, IsOk());
+  ASSERT_THAT(any, IsOk());
+  EXPECT_THAT(Ids(first->rows), ElementsAre("o-8", "o-6"));
+  ASSERT_THAT(engine().DropIndex("orders", "by_amount"), IsOk());
+  ASSERT_THAT(engine().DropIndex("orders", "by_buyer"), IsOk());
+  EXPECT_THAT(Ask(ordered.Continuation(first->continuation)),
+              ElementsAre("o-4", "o-2"));
+  EXPECT_THAT(Plan(ordered), HasSubstr("sort"));
+  EXPECT_THAT(Refusal(unordered.Continuation(any->continuation)),
+              StatusIs(absl::StatusCode::kFailedPrecondition, "start again"));
+}
+
+TEST_F(QueryTest, ASortOfLittleMemoryHasShorterPages) {
+  PutTen();
+  Query query = Orders()
+                    .OrderBy("amount_cents", Query::kDescending)
+                    .AllowFullScan()
+                    .AllowSort(1);
+  std::vector<std::string> ids;
+  for (int pages = 0; pages < 20; ++pages) {
+    const auto page = engine().Query({}, query);
+    ASSERT_THAT(page, IsOk());
+    EXPECT_THAT(page->rows, SizeIs(1));
+    ids.push_back(Ids(page->rows)[0]);
+    if (page->continuation.empty()) break;
+    EXPECT_EQ(page->stop, StopReason::kBytes);
+    query.Continuation(page->continuation);
+  }
+  EXPECT_THAT(ids, ElementsAre("o-9", "o-8", "o-7", "o-6", "o-5", "o-4", "o-3",
+                               "o-2", "o-1", "o-0"));
+}
+
+TEST_F(QueryTest, ASnapshotAnswersAsOfThen) {
+  PutTen();
+  const auto snapshot = engine().GetSnapshot();
+  ASSERT_THAT(snapshot, IsOk());
+  ASSERT_THAT(DeleteId("o-1"), IsOk());
+  const Query query = Orders().Where(Filter::Equal("buyer_id", "b-1"));
+  EXPECT_THAT(Ask(query), SizeIs(2));
+  const auto then = engine().Query({.snapshot = &*snapshot}, query);
+  ASSERT_THAT(then, IsOk());
+  EXPECT_THAT(then->rows, SizeIs(3));
+}
+
+TEST_F(QueryTest, SelectedFieldsMakeASmallerRecord) {
+  PutTen();
+  const auto page =
+      engine().Query({}, Orders()
+                             .Where(Filter::Equal("seller_id", "s-0"))
+                             .Where(Filter::Equal("order_id", "o-4"))
+                             .Select({"order_id", "amount_cents"}));
+  ASSERT_THAT(page, IsOk());
+  ASSERT_THAT(page->rows, SizeIs(1));
+  v1::Order expected;
+  expected.set_order_id("o-4");
+  expected.set_amount_cents(400);
+  EXPECT_EQ(page->rows[0].record, expected.SerializeAsString());
+}
+
+TEST_F(QueryTest, AHiddenIndexIsNotRead) {
+  PutTen();
+  const Query query = Orders().Where(Filter::Equal("buyer_id", "b-1"));
+  ASSERT_THAT(engine().HideIndex("orders", "by_buyer"), IsOk());
+  EXPECT_THAT(Refusal(query), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                       "allow_full_scan"));
+  EXPECT_THAT(Refusal(Query(query).UseIndex("by_buyer")),
+              StatusIs(absl::StatusCode::kFailedPrecondition, "by_buyer"));
+  EXPECT_THAT(Ask(Query(query).AllowFullScan()), SizeIs(3));
+}
+
+TEST_F(QueryTest, AdviceIsAnIndexThatServesTheQuery) {
+  PutTen();
+  const Query served = Orders().Where(Filter::Equal("buyer_id", "b-1"));
+  const Query unserved = Orders()
+                             .Where(Filter::Equal("buyer_id", "b-1"))
+                             .Where(Filter::Equal("status", "SHIPPED"))
+                             .OrderBy("ts_ms", Query::kDescending);
+  const auto advice = engine().Advise({served, unserved, unserved});
+  ASSERT_THAT(advice, IsOk());
+  ASSERT_THAT(*advice, SizeIs(1));
+  EXPECT_THAT((*advice)[0].queries, ElementsAre(1, 2));
+  EXPECT_THAT((*advice)[0].plan, HasSubstr("bound: seeks=101 entries=100"));
+  ASSERT_THAT(engine().AddIndex("orders", (*advice)[0].index), IsOk());
+  ASSERT_THAT(engine().BuildIndex("orders", (*advice)[0].index.name(), {}),
+              IsOk());
+  EXPECT_THAT(Plan(unserved), HasSubstr((*advice)[0].index.name()));
+}
+
+TEST_F(QueryTest, JsonAndTextAreTheSameQuery) {
+  const Query query = Orders()
+                          .Where(Filter::Prefix("note", "\xff\xfe"))
+                          .Where(Filter::In("status", {"CREATED", 3}))
+                          .OrderBy("ts_ms", Query::kDescending)
+                          .Limit(7);
+  const auto json = Query::FromJson(query.ToJson());
+  ASSERT_THAT(json, IsOk());
+  EXPECT_EQ(json->proto().SerializeAsString(),
+            query.proto().SerializeAsString());
+  const auto text = Query::FromText(query.proto().DebugString());
+  ASSERT_THAT(text, IsOk());
+  EXPECT_EQ(text->proto().SerializeAsString(),
+            query.proto().SerializeAsString());
+}
+
+}  // namespace
+}  // namespace dovetail::test
