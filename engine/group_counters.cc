@@ -93,7 +93,8 @@ absl::Status GroupCounters::SettleOne(SerialView& view, const std::string& key,
   return absl::OkStatus();
 }
 
-void GroupCounters::TakeOver(const Overlay& overlay, bool stored) {
+void GroupCounters::EndGroup(const Overlay& overlay, bool stored) {
+  pending_.clear();
   for (auto& [key, with_sum] : touched_) {
     if (!stored) break;
     const std::optional<std::string>* value = overlay.Find(key);

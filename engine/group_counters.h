@@ -17,7 +17,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
@@ -51,8 +50,6 @@ class GroupCounters {
       SerialView& view,
       absl::FunctionRef<void(const TableState&, size_t index, Outcome)>
           settled);
-  // Whether there is anything to settle: nearly always not.
-  bool settled() const { return pending_.empty(); }
   // Forgets what was added and not settled: the request failed.
   void Drop() { pending_.clear(); }
 
@@ -61,10 +58,7 @@ class GroupCounters {
                                   std::string_view key) const;
 
   // The group of requests ends: with `overlay` in the store, or with nothing.
-  void EndGroup(const Overlay& overlay, bool stored) {
-    if (!touched_.empty()) [[unlikely]]
-      TakeOver(overlay, stored);
-  }
+  void EndGroup(const Overlay& overlay, bool stored);
 
  private:
   struct Change {
@@ -76,7 +70,6 @@ class GroupCounters {
 
   absl::Status SettleOne(SerialView& view, const std::string& key,
                          const Change& change, Outcome* outcome);
-  void TakeOver(const Overlay& overlay, bool stored);
   void Remember(std::string key, const GroupValue& value);
 
   // By key: the order in which a commit puts its counters is always the same.

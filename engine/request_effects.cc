@@ -299,7 +299,7 @@ absl::Status RequestRunner::DiffMany(const TableState& table, size_t index,
     return ApplyToGroups(sink, index, old_row, new_row, *std::move(diff));
   }
   for (IndexDefinition::Entry& entry : diff->go) {
-    sink.DeleteEntry(index, std::move(entry.key), entry.value);
+    sink.DeleteEntry(index, std::move(entry.key));
   }
   for (IndexDefinition::Entry& entry : diff->come) {
     entries_to_put_.push_back(

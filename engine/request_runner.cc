@@ -104,7 +104,6 @@ void RequestRunner::Begin(const SchemaState& schema, SequenceNumber sequence,
 }
 
 absl::Status RequestRunner::SettleGroups() {
-  if (view_->groups().settled()) return absl::OkStatus();
   return view_->groups().Settle(
       *view_, [this](const TableState& table, size_t index,
                      GroupCounters::Outcome outcome) {

@@ -15,6 +15,7 @@
 namespace dovetail::test {
 namespace {
 
+using ::absl::StatusCode;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -88,6 +89,53 @@ TEST_F(QueryTest, AlternativesOfOneFieldAreMergedByTheOrder) {
           .OrderBy("ts_ms", Query::kDescending);
   EXPECT_THAT(Ask(query), ElementsAre("o-9", "o-7", "o-1", "o-3"));
   EXPECT_THAT(Plan(query), HasSubstr("ranges merged by the order"));
+}
+
+// An index of the orders of 100 to 600 cents in EUR: of use only to who asks
+// for no others.
+TEST_F(QueryTest, APartialIndexServesWhatImpliesItsPredicate) {
+  PutTen();
+  Range cents;
+  cents.min = 100;
+  cents.max = 600;
+  ASSERT_THAT(
+      engine().AddIndex("orders",
+                        IndexBuilder::Value("some", {Field("note")})
+                            .Where({RowTest::Equal("currency", "EUR"),
+                                    RowTest::Between("amount_cents", cents)})
+                            .proto()),
+      IsOk());
+  ASSERT_THAT(engine().BuildIndex("orders", "some", {}), IsOk());
+  const auto query = [](std::string_view currency, int from, int to) {
+    return Orders()
+        .Where(Filter::Equal("currency", currency))
+        .Where(Filter::Above("amount_cents", from))
+        .Where(Filter::Below("amount_cents", to))
+        .OrderBy("note")
+        .UseIndex("some");
+  };
+  EXPECT_THAT(Ask(query("EUR", 100, 600)), ElementsAre("o-5"));
+  EXPECT_THAT(Ask(query("EUR", 99, 601)), ElementsAre("o-5"));
+  for (const Query& wider : {query("USD", 100, 600), query("EUR", 98, 600),
+                             query("EUR", 100, 602)}) {
+    EXPECT_THAT(Refusal(wider), StatusIs(StatusCode::kFailedPrecondition));
+  }
+}
+
+// Their entries are not those of one row each.
+TEST_F(QueryTest, AnAggregateServesNoRows) {
+  PutTen();
+  ASSERT_THAT(engine().AddIndex(
+                  "orders", IndexBuilder::Count(
+                                "notes", {Field("note"), Field("seller_id")})
+                                .proto()),
+              IsOk());
+  ASSERT_THAT(engine().BuildIndex("orders", "notes", {}), IsOk());
+  EXPECT_THAT(
+      Refusal(Orders().Where(Filter::Equal("note", "")).UseIndex("notes")),
+      StatusIs(StatusCode::kFailedPrecondition));
+  EXPECT_THAT(Ask(Orders().Where(Filter::Equal("note", "")).AllowFullScan()),
+              SizeIs(10));
 }
 
 TEST_F(QueryTest, IndexesOfSeveralFieldsAreIntersected) {
