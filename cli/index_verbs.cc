@@ -182,9 +182,7 @@ absl::Status RunIndexList(const std::string& db, const Console& console) {
     const bool building = info.state == IndexState::kBuilding;
     const bool dropping = info.state == IndexState::kDropping;
     text.Add({info.table, info.index, std::string(IndexStateName(info.state)),
-              dropping      ? ""
-              : info.unique ? "unique"
-                            : "value",
+              dropping ? "" : std::string(KindName(info.kind)),
               dropping ? "" : parts(info), absl::StrCat(info.bytes_on_disk),
               building ? absl::StrCat(info.rows_built) : "",
               building ? absl::StrCat(info.duplicates) : "", info.reason});

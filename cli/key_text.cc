@@ -314,6 +314,19 @@ absl::StatusOr<KeyParts> ParseKeyText(std::string_view text) {
   return parts;
 }
 
+std::string_view KindName(v1::IndexSchema::Kind kind) {
+  switch (kind) {
+    case v1::IndexSchema::UNIQUE:
+      return "unique";
+    case v1::IndexSchema::COUNT:
+      return "count";
+    case v1::IndexSchema::SUM:
+      return "sum";
+    default:
+      return "value";
+  }
+}
+
 std::string KeyText(const KeyParts& parts) {
   std::string out;
   for (const v1::KeyPart& part : parts) {

@@ -38,4 +38,7 @@ absl::StatusOr<KeyParts> ParseKeyText(std::string_view text);
 // Parses back to the same parts.
 std::string KeyText(const KeyParts& parts);
 
+// "value", "unique", "count" or "sum".
+std::string_view KindName(v1::IndexSchema::Kind kind);
+
 }  // namespace dovetail::cli

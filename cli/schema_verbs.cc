@@ -22,8 +22,11 @@ namespace {
 
 std::string KindText(const v1::TableSchema& table,
                      const v1::IndexSchema& index) {
-  if (table.identity() == index.name()) return "unique, identity";
-  return index.kind() == v1::IndexSchema::UNIQUE ? "unique" : "value";
+  return absl::StrCat(ToAbsl(KindName(index.kind())),
+                      table.identity() == index.name() ? ", identity" : "",
+                      index.predicate().empty() ? "" : ", partial",
+                      index.covering().empty() ? "" : ", covering",
+                      index.fan_out().empty() ? "" : ", fan-out");
 }
 
 // The types of the records that the database holds: what a schema file means

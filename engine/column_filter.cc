@@ -34,10 +34,23 @@ absl::StatusOr<ColumnFilter> ColumnFilter::Make(
   return filter;
 }
 
+absl::Status ColumnFilter::CheckHeld(const IndexDefinition& index) const {
+  for (const Condition& condition : conditions_) {
+    if (index.Holds(condition.field)) continue;
+    return absl::InvalidArgumentError(
+        "a value was given for a column of which the entries have a hash only, "
+        "so the rows have to be read: ask without `covered`, or declare the "
+        "field as covering");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<bool> ColumnFilter::MatchesRecord(
     const TableState& table, std::string_view record) const {
   EncodedRow row;
-  if (const absl::Status parsed = table.compiled->ExtractFields(record, &row);
+  // It may be a covered row's, of some fields.
+  if (const absl::Status parsed =
+          table.compiled->ExtractOldFields(record, &row);
       !parsed.ok()) {
     return absl::DataLossError(absl::StrCat(
         "stored record does not parse; run verify: table=", table.name(), ": ",

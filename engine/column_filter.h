@@ -27,6 +27,9 @@ class ColumnFilter {
   // Nearly always: the keys decide everything.
   bool empty() const { return conditions_.empty(); }
 
+  // InvalidArgument if it needs a field that the index's entries do not hold.
+  absl::Status CheckHeld(const IndexDefinition& index) const;
+
   // Whether the record is one that was asked for. DataLoss if it has to be
   // looked at and does not parse.
   absl::StatusOr<bool> Matches(const TableState& table,

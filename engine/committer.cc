@@ -318,6 +318,7 @@ void Committer::RunGroup(const std::vector<Writer*>& group) {
   absl::Status stored;
   if (any) stored = CommitGroup(sync);
   Finish(group, stored);
+  view_.groups().EndGroup(view_.overlay(), any && stored.ok());
   view_.overlay().Clear();
 }
 
@@ -329,6 +330,7 @@ void Committer::RunRequests(const std::vector<Writer*>& group) {
       if (!writer->status.ok()) {
         view_.overlay().Clear();
         view_.digests().RollBack();
+        view_.groups().Drop();
       }
       continue;
     }

@@ -3,6 +3,7 @@
 #include "engine/cross_check.h"
 
 #include <cstring>
+#include <sstream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -45,6 +46,49 @@ uint64_t BitsOf(T v) {
   uint64_t bits = 0;
   std::memcpy(&bits, &v, sizeof(v));
   return bits;
+}
+
+// Element `i` of a repeated field; a text is a view of `message`.
+FieldValue ElementOf(const Message& message, const FieldDescriptor& list,
+                     int i) {
+  const Reflection& reflection = *message.GetReflection();
+  FieldValue value;
+  value.is_null = false;
+  std::string unused;
+  switch (list.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_BOOL:
+      value.bits = reflection.GetRepeatedBool(message, &list, i) ? 1 : 0;
+      break;
+    case FieldDescriptor::CPPTYPE_INT32:
+      value.bits = SignExtended(reflection.GetRepeatedInt32(message, &list, i));
+      break;
+    case FieldDescriptor::CPPTYPE_INT64:
+      value.bits = SignExtended(reflection.GetRepeatedInt64(message, &list, i));
+      break;
+    case FieldDescriptor::CPPTYPE_UINT32:
+      value.bits = reflection.GetRepeatedUInt32(message, &list, i);
+      break;
+    case FieldDescriptor::CPPTYPE_UINT64:
+      value.bits = reflection.GetRepeatedUInt64(message, &list, i);
+      break;
+    case FieldDescriptor::CPPTYPE_ENUM:
+      value.bits =
+          SignExtended(reflection.GetRepeatedEnumValue(message, &list, i));
+      break;
+    case FieldDescriptor::CPPTYPE_FLOAT:
+      value.bits = BitsOf(reflection.GetRepeatedFloat(message, &list, i));
+      break;
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      value.bits = BitsOf(reflection.GetRepeatedDouble(message, &list, i));
+      break;
+    case FieldDescriptor::CPPTYPE_STRING:
+      value.text =
+          reflection.GetRepeatedStringReference(message, &list, i, &unused);
+      break;
+    case FieldDescriptor::CPPTYPE_MESSAGE:
+      break;  // No list of an index is of messages.
+  }
+  return value;
 }
 
 // A google.protobuf.Timestamp, or a message of that form.
@@ -101,6 +145,25 @@ FieldValue FieldOf(const Message& message, const FieldDescriptor& field) {
   return value;
 }
 
+// Of a repeated field of scalars, which `numbers` lead to.
+void ElementsAt(const Message& record, const std::vector<int>& numbers,
+                uint32_t at, std::vector<ListElement>* elements) {
+  const Message* message = &record;
+  for (size_t i = 0; i + 1 < numbers.size(); ++i) {
+    const FieldDescriptor* field =
+        message->GetDescriptor()->FindFieldByNumber(numbers[i]);
+    const Reflection& reflection = *message->GetReflection();
+    if (!reflection.HasField(*message, field)) return;
+    message = &reflection.GetMessage(*message, field);
+  }
+  const FieldDescriptor* list =
+      message->GetDescriptor()->FindFieldByNumber(numbers.back());
+  const Reflection& reflection = *message->GetReflection();
+  for (int i = 0; i < reflection.FieldSize(*message, list); ++i) {
+    elements->push_back({at, ElementOf(*message, *list, i)});
+  }
+}
+
 FieldValue FieldAt(const Message& record, const std::vector<int>& numbers) {
   const Message* message = &record;
   for (size_t i = 0;; ++i) {
@@ -111,6 +174,12 @@ FieldValue FieldAt(const Message& record, const std::vector<int>& numbers) {
     if (!reflection.HasField(*message, field)) return FieldValue();
     message = &reflection.GetMessage(*message, field);
   }
+}
+
+std::string Describe(const GroupValue& value) {
+  std::ostringstream sum;
+  sum << value.sum;
+  return absl::StrCat("count=", value.count, " sum=", sum.str());
 }
 
 std::string Describe(const std::optional<std::string>& value) {
@@ -131,6 +200,7 @@ class CrossCheck::Parser {
   // bytes are no row, or the row does not belong there.
   absl::Status AddEntries(const std::string& key, const Value& value,
                           std::set<Entry> EntryDiff::*side,
+                          const DigestKeeper& digests,
                           std::vector<EntryDiff>* diffs) const {
     if (!value.has_value()) return absl::OkStatus();
     ASSIGN_OR_RETURN(const StoredRow stored, DecodeRow(*value));
@@ -142,7 +212,13 @@ class CrossCheck::Parser {
     const CompiledTable& compiled = *table_->compiled;
     EncodedRow row;
     for (const FieldInfo& field : compiled.fields()) {
-      row.fields.push_back(FieldAt(*message, field.numbers));
+      if (field.repeated) {
+        ElementsAt(*message, field.numbers,
+                   static_cast<uint32_t>(row.fields.size()), &row.elements);
+        row.fields.emplace_back();
+      } else {
+        row.fields.push_back(FieldAt(*message, field.numbers));
+      }
     }
     ASSIGN_OR_RETURN(const uint32_t salt, compiled.SaltOf(key));
     RETURN_IF_ERROR(compiled.EncodeKey(salt, &row));
@@ -152,17 +228,28 @@ class CrossCheck::Parser {
     }
     for (size_t i = 0; i < diffs->size(); ++i) {
       const IndexDefinition& index = compiled.indexes()[i];
-      if (!index.HasEntry(row.fields)) continue;
-      Entry entry;
-      RETURN_IF_ERROR(index.EncodeEntry(row, &entry.first, &entry.second));
-      std::string back;
-      RETURN_IF_ERROR(index.RowKeyOf(entry.first, entry.second, &back));
-      if (back != key) {
-        return absl::InternalError(absl::StrCat(
-            "an entry does not lead back to its row: index=", index.name(),
-            " entry_key=", Quote(entry.first, 256)));
+      std::vector<IndexDefinition::Entry> entries;
+      RETURN_IF_ERROR(index.EncodeEntries(row, {}, &entries));
+      if (index.aggregates()) {
+        if (!digests.Reached(*table_, static_cast<int>(i), key)) continue;
+        const GroupValue one = index.Contribution(row.fields);
+        for (const IndexDefinition::Entry& group : entries) {
+          (*diffs)[i].groups[group.key] +=
+              side == &EntryDiff::come ? one : -one;
+        }
+        continue;
       }
-      ((*diffs)[i].*side).insert(std::move(entry));
+      for (IndexDefinition::Entry& entry : entries) {
+        std::string back;
+        RETURN_IF_ERROR(index.RowKeyOf(entry.key, entry.value, &back));
+        if (back != key) {
+          return absl::InternalError(absl::StrCat(
+              "an entry does not lead back to its row: index=", index.name(),
+              " entry_key=", Quote(entry.key, 256)));
+        }
+        ((*diffs)[i].*side)
+            .emplace(std::move(entry.key), std::move(entry.value));
+      }
     }
     return absl::OkStatus();
   }
@@ -255,13 +342,48 @@ absl::Status CrossCheck::CheckTable(const TableState& table,
     for (const auto& [key, after] : changes.rows) {
       ASSIGN_OR_RETURN(const Value before,
                        Before(view, table.rows_prefix + key));
-      RETURN_IF_ERROR(parser->AddEntries(key, before, &EntryDiff::go, &diffs));
-      RETURN_IF_ERROR(parser->AddEntries(key, after, &EntryDiff::come, &diffs));
+      RETURN_IF_ERROR(parser->AddEntries(key, before, &EntryDiff::go,
+                                         view.digests(), &diffs));
+      RETURN_IF_ERROR(parser->AddEntries(key, after, &EntryDiff::come,
+                                         view.digests(), &diffs));
     }
   }
   for (size_t i = 0; i < diffs.size(); ++i) {
     if (!table.Maintains(i)) continue;
-    RETURN_IF_ERROR(CheckIndex(table, i, diffs[i], changes.entries[i], view));
+    const bool groups = table.compiled->indexes()[i].aggregates();
+    RETURN_IF_ERROR(
+        groups ? CheckGroups(table, i, diffs[i], changes.entries[i], view)
+               : CheckIndex(table, i, diffs[i], changes.entries[i], view));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<GroupValue> CrossCheck::Counted(const IndexDefinition& index,
+                                               const Value& value) const {
+  if (!value.has_value()) return GroupValue();
+  return ParseGroupValue(*value, index.sums());
+}
+
+absl::Status CrossCheck::CheckGroups(const TableState& table, size_t index,
+                                     const EntryDiff& diff,
+                                     const Changes& changes,
+                                     const SerialView& view) const {
+  const IndexDefinition& definition = table.compiled->indexes()[index];
+  const std::string& prefix = table.entry_prefixes[index];
+  absl::btree_map<std::string, GroupValue> all = diff.groups;
+  for (const auto& [key, value] : changes) all.try_emplace(key);
+  for (const auto& [key, gained] : all) {
+    ASSIGN_OR_RETURN(const Value before, Before(view, prefix + key));
+    ASSIGN_OR_RETURN(const Value after, view.Read(prefix + key));
+    ASSIGN_OR_RETURN(const GroupValue was, Counted(definition, before));
+    ASSIGN_OR_RETURN(const GroupValue is, Counted(definition, after));
+    GroupValue wanted = was;
+    wanted += gained;
+    if (is == wanted) continue;
+    return absl::InternalError(absl::StrCat(
+        "a counter does not follow from the rows that changed: index=",
+        definition.name(), " entry_key=", Quote(key, 256), " before=",
+        Describe(was), " has=", Describe(is), " wanted=", Describe(wanted)));
   }
   return absl::OkStatus();
 }

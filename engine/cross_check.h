@@ -4,7 +4,8 @@
 // together? From the rows the batch changes, before and after, it derives
 // which entries must change, and compares with the entries that do. Fields are
 // read by Protobuf's own parser and reflection, and each entry is decoded back
-// to its row's key, so that neither the extractor nor the decision of what to
+// to its row's key (counters: compared with how many rows came and went), so
+// that neither the extractor nor the decision of what to
 // touch is taken on trust from index maintenance.
 //
 // It is for tests, and for whoever doubts: several times slower than a write,
@@ -65,6 +66,8 @@ class CrossCheck {
   struct EntryDiff {
     std::set<Entry> go;
     std::set<Entry> come;
+    // Of a COUNT or SUM index: what each group gains or loses.
+    absl::btree_map<std::string, GroupValue> groups;
   };
   struct TableChanges {
     Changes rows;
@@ -81,6 +84,12 @@ class CrossCheck {
   absl::Status CheckIndex(const TableState& table, size_t index,
                           const EntryDiff& diff, const Changes& changes,
                           const SerialView& view) const;
+
+  absl::Status CheckGroups(const TableState& table, size_t index,
+                           const EntryDiff& diff, const Changes& changes,
+                           const SerialView& view) const;
+  absl::StatusOr<GroupValue> Counted(const IndexDefinition& index,
+                                     const Value& value) const;
 
   // What the requests before left pending, by whole store key.
   absl::flat_hash_map<std::string, Value> checked_;

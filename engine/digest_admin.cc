@@ -57,13 +57,14 @@ absl::StatusOr<SpaceSum> SumRows(Store& store, const StoreReadOptions& read,
 }
 
 // Of an index that is being built (`built` is not null), the entries of rows up
-// to that key.
+// to that key; of groups all, which are of no other rows.
 absl::StatusOr<SpaceSum> SumEntries(Store& store, const StoreReadOptions& read,
                                     const TableState& table, size_t index,
                                     const std::string* built) {
   const SpaceHasher hasher(table.name(), table.indexes[index].name());
   const std::string& prefix = table.entry_prefixes[index];
   SpaceSum sum;
+  if (table.compiled->indexes()[index].aggregates()) built = nullptr;
   std::string row_key;
   const auto it = store.NewIterator(read);
   for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix);

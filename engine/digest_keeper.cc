@@ -130,6 +130,8 @@ DigestKeeper::DigestKeeper(std::shared_ptr<const SchemaState> schema)
           Space{index.space().number(), SpaceHasher(state.name(), index.name()),
                 index.state() != v1::INDEX_DISABLED});
       if (index.state() == v1::INDEX_BUILDING) space.built_to.emplace();
+      space.groups =
+          state.compiled->indexes()[table.spaces.size() - 2].aggregates();
     }
   }
 }
@@ -173,7 +175,7 @@ absl::uint128 DigestKeeper::Change(const TableState& table, int index,
                                    bool there) {
   Space& space = SpaceOf(table, index);
   if (!space.kept) return 0;
-  if (space.built_to.has_value()) {
+  if (space.built_to.has_value() && !space.groups) {
     std::string row_key;
     const bool counts = table.compiled->indexes()[static_cast<size_t>(index)]
                             .RowKeyOf(key, value, &row_key)

@@ -70,6 +70,15 @@ class DigestKeeper {
   void SetBuilt(const TableState& table, int index,
                 const v1::IndexBuild& build);
 
+  // Whether the build of the index has come to this row; true of one that is
+  // not being built.
+  bool Reached(const TableState& table, int index,
+               std::string_view row_key) const {
+    const Space& space =
+        tables_[Of(table)].spaces[static_cast<size_t>(index + 1)];
+    return !space.built_to.has_value() || row_key <= *space.built_to;
+  }
+
   // Takes `difference` off the sum of a space, if there still is such a space.
   void Correct(uint32_t space, const SpaceSum& difference);
 
@@ -111,6 +120,9 @@ class DigestKeeper {
     // Of an index that is being built, and has not come to all rows: the last
     // one that counts.
     std::optional<std::string> built_to = {};
+    // Its entries are of groups: all of them count, for they are of no more
+    // rows than the build has come to.
+    bool groups = false;
   };
   struct Table {
     std::vector<Space> spaces;  // [0] the rows, [1 + i] index i.

@@ -18,6 +18,7 @@
 #include "engine/digest_admin.h"
 #include "engine/digest_keeper.h"
 #include "engine/disk_guard.h"
+#include "engine/group_reader.h"
 #include "engine/held_snapshots.h"
 #include "engine/index_admin.h"
 #include "engine/known_keys.h"
@@ -137,7 +138,8 @@ std::vector<std::string> PrefixesLookedInto(const SchemaState& schema) {
     if (!table.deletes_prefix.empty()) prefixes.push_back(table.deletes_prefix);
     const auto& indexes = table.compiled->indexes();
     for (size_t i = 0; i < indexes.size(); ++i) {
-      if (indexes[i].unique() && table.Maintains(i)) {
+      const bool looked_into = indexes[i].unique() || indexes[i].aggregates();
+      if (looked_into && table.Maintains(i)) {
         prefixes.push_back(table.entry_prefixes[i]);
       }
     }
@@ -182,6 +184,7 @@ class Engine::Impl {
   std::unique_ptr<Committer> committer;
   std::unique_ptr<IndexAdmin> indexes;
   std::atomic<bool> closed{false};
+  Mutex repair_mu;
   Mutex async_mu;
   std::vector<std::weak_ptr<internal::AsyncCore>> async_fronts
       GUARDED_BY(async_mu);
@@ -443,6 +446,34 @@ absl::StatusOr<ScanEnd> Engine::ForEach(const ReadOptions& options,
       [](const ScanEnd& end) { return end.work.entries; });
 }
 
+absl::StatusOr<Totals> Engine::Aggregate(const ReadOptions& options,
+                                         const GroupRange& range) {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  const auto state = impl_->StateOf(
+      options.snapshot, options.snapshot ? options.snapshot->state_ : nullptr);
+  return impl_->Observed(
+      kPreScan, kPostScan, "PreScan", "PostScan",
+      ReadEvent{range.table, range.index, range.equal},
+      [&] { return dovetail::Aggregate(*state, impl_->options.limits, range); },
+      [](const Totals& totals) { return totals.groups; });
+}
+
+absl::StatusOr<ScanEnd> Engine::ForEachGroup(const ReadOptions& options,
+                                             const ScanRequest& request,
+                                             GroupVisitor visit) {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  const auto state = impl_->StateOf(
+      options.snapshot, options.snapshot ? options.snapshot->state_ : nullptr);
+  return impl_->Observed(
+      kPreScan, kPostScan, "PreScan", "PostScan",
+      ReadEvent{request.table, request.index, request.equal},
+      [&] {
+        return dovetail::ForEachGroup(*state, impl_->options.limits, request,
+                                      visit);
+      },
+      [](const ScanEnd& end) { return end.work.entries; });
+}
+
 absl::StatusOr<Snapshot> Engine::GetSnapshot() {
   RETURN_IF_ERROR(impl_->CheckUsable());
   const auto state = impl_->committer->published();
@@ -462,6 +493,8 @@ absl::StatusOr<VerifyReport> Engine::Verify(const VerifyOptions& options) {
 
 absl::StatusOr<RepairReport> Engine::Repair(const RepairOptions& options) {
   RETURN_IF_ERROR(impl_->CheckUsable());
+  // Two at once would each take the same difference off a counter.
+  MutexLock one_at_a_time(impl_->repair_mu);
   return dovetail::Repair(*impl_->committer, options);
 }
 

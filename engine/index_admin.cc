@@ -410,6 +410,7 @@ absl::StatusOr<std::vector<IndexInfo>> IndexAdmin::List() const {
       info.index = entry.name();
       info.state = ToIndexState(entry.state());
       info.unique = table.compiled->indexes()[i].unique();
+      info.kind = table.compiled->indexes()[i].kind();
       info.reason = entry.reason();
       info.bytes_on_disk = size(entry.space());
       if (info.state != IndexState::kBuilding) continue;

@@ -62,6 +62,37 @@ absl::Status InRow(const Found& found, std::string_view row_key,
                    " row: ", Words(found.table->compiled->row_key(), row_key)));
 }
 
+absl::Status CheckKeySize(const Limits& limits, size_t bytes) {
+  if (bytes <= limits.key_bytes_max) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "key is too long: bytes=", bytes, " max=", limits.key_bytes_max));
+}
+
+// Adds the entries of a row that may have several, or a share of some.
+absl::Status AddMany(const Found& found, const Limits& limits,
+                     const EncodedRow& row, SerialView& view,
+                     v1::IndexBuild* build) {
+  const IndexDefinition& definition = found.definition();
+  const std::string& prefix = found.table->entry_prefixes[found.index];
+  std::vector<IndexDefinition::Entry> entries;
+  RETURN_IF_ERROR(definition.EncodeEntries(row, prefix, &entries));
+  build->set_entries(build->entries() + entries.size());
+  for (IndexDefinition::Entry& entry : entries) {
+    RETURN_IF_ERROR(CheckKeySize(limits, entry.key.size() - prefix.size()));
+    if (definition.aggregates()) {
+      view.groups().Add(*found.table, static_cast<size_t>(found.index),
+                        std::move(entry.key),
+                        definition.Contribution(row.fields));
+      continue;
+    }
+    view.digests().AddBuilt(*found.table, found.index,
+                            std::string_view(entry.key).substr(prefix.size()),
+                            entry.value);
+    view.overlay().Put(std::move(entry.key), std::move(entry.value));
+  }
+  return absl::OkStatus();
+}
+
 // Adds the entry of one row, or counts it as a duplicate.
 absl::Status AddEntry(const Found& found, const Limits& limits,
                       const SerialView::KeyValue& stored, SerialView& view,
@@ -74,17 +105,16 @@ absl::Status AddEntry(const Found& found, const Limits& limits,
   encoded.key = stored.key;
   ASSIGN_OR_RETURN(encoded.offsets, compiled.row_key().Split(encoded.key));
   build->set_rows(build->rows() + 1);
+  if (!definition.plain()) {
+    return AddMany(found, limits, encoded, view, build);
+  }
   if (!definition.HasEntry(encoded.fields)) return absl::OkStatus();
 
   const std::string& prefix = found.table->entry_prefixes[found.index];
   std::string key = prefix;
   std::string value;
   RETURN_IF_ERROR(definition.EncodeEntry(encoded, &key, &value));
-  if (key.size() - prefix.size() > limits.key_bytes_max) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("key is too long: bytes=", key.size() - prefix.size(),
-                     " max=", limits.key_bytes_max));
-  }
+  RETURN_IF_ERROR(CheckKeySize(limits, key.size() - prefix.size()));
   if (definition.unique()) {
     ASSIGN_OR_RETURN(const std::optional<std::string> owner, view.Read(key));
     if (owner.has_value() && *owner != value) {
@@ -163,6 +193,8 @@ absl::Status AddEntries(Pacer& pacer, const Limits& limits,
         RETURN_IF_ERROR(
             InRow(found, row.key, AddEntry(found, limits, row, view, &next)));
       }
+      RETURN_IF_ERROR(view.groups().Settle(
+          view, [](const TableState&, size_t, GroupCounters::Outcome) {}));
       if (!rows.empty()) next.set_position(rows.back().key);
       next.set_all_rows(rows.size() < max);
       view.overlay().Put(BuildKey(SpaceId{target.space.number()}),

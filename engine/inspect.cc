@@ -2,6 +2,7 @@
 
 #include "dovetail/inspect.h"
 
+#include <sstream>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -68,6 +69,39 @@ std::vector<const KeyPart*> Pointers(const std::vector<KeyPart>& parts) {
   return all;
 }
 
+absl::StatusOr<std::vector<ExplainedPart>> ExplainGroup(
+    const IndexDefinition& index, std::string_view value) {
+  ASSIGN_OR_RETURN(const GroupValue group,
+                   ParseGroupValue(value, index.sums()));
+  std::vector<ExplainedPart> out(index.sums() ? 2 : 1);
+  out[0].fields = "count";
+  out[0].value = absl::StrCat(group.count);
+  out[0].bytes = std::string(value);
+  if (!index.sums()) return out;
+  std::ostringstream sum;
+  sum << group.sum;
+  out[1].fields = "sum";
+  out[1].value = sum.str();
+  return out;
+}
+
+// `bytes` are a record of the covering fields.
+absl::Status TakeCovering(const CompiledTable& table,
+                          const IndexDefinition& index, std::string_view bytes,
+                          std::vector<ExplainedPart>* out) {
+  EncodedRow row;
+  RETURN_IF_ERROR(table.ExtractOldFields(bytes, &row));
+  for (const int i : index.covering()) {
+    const auto at = static_cast<size_t>(i);
+    ExplainedPart part;
+    part.fields = table.fields()[at].path;
+    part.transform = "covering";
+    part.value = ToValue(row.fields[at], table.fields()[at].type).DebugString();
+    out->push_back(std::move(part));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 struct KeyInspector::State {
@@ -127,8 +161,13 @@ absl::StatusOr<std::vector<ExplainedPart>> KeyInspector::ExplainValue(
     return absl::InvalidArgumentError("the value of a row is its record");
   }
   std::vector<ExplainedPart> out;
+  if (definition->aggregates()) return ExplainGroup(*definition, value);
   if (definition->unique()) {
     RETURN_IF_ERROR(TakeParts(state_->Suffix(*definition), true, &value, &out));
+  }
+  if (!definition->covering().empty()) {
+    RETURN_IF_ERROR(TakeCovering(*state_->table, *definition, value, &out));
+    return out;
   }
   RETURN_IF_ERROR(NothingLeft(value));
   return out;

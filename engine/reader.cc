@@ -14,6 +14,7 @@
 #include "base/strings.h"
 #include "engine/column_filter.h"
 #include "engine/continuation.h"
+#include "engine/covered_row.h"
 #include "engine/range_merge.h"
 #include "engine/row_format.h"
 
@@ -242,12 +243,21 @@ absl::StatusOr<ScanEnd> Reader::ForEach(const ScanRequest& request,
                    ColumnFilter::Make(LayoutOf(*table, index), request.equal,
                                       request.any_of));
   RangeMerge merge(state_, space, *ranges, resume);
+  const bool covered = request.covered && index >= 0;
+  if (covered) {
+    RETURN_IF_ERROR(
+        InTable(*table, request.index,
+                filter.CheckHeld(
+                    table->compiled->indexes()[static_cast<size_t>(index)])));
+  }
+  CoveredRow entry(*table, index);
   RowFetcher rows(*this, *table);
   uint64_t returned = 0;
   while (merge.Valid()) {
     ASSIGN_OR_RETURN(
         const RowView row,
         index < 0 ? View(*table, merge.key(), merge.value())
+        : covered ? entry.Of(merge.key(), merge.value())
                   : rows.Fetch(index, merge.key(), merge.value(), &end.work));
     ++end.work.entries;
     ASSIGN_OR_RETURN(const bool matches, filter.Matches(*table, row.record));

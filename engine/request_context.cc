@@ -153,6 +153,23 @@ void RequestRunner::Sink::DeleteEntry(size_t index, std::string key,
   runner_->Count(table_.counters[1 + index]->deleted);
 }
 
+absl::Status RequestRunner::Sink::AddToGroup(size_t index, std::string key,
+                                             std::string_view row_key,
+                                             bool there,
+                                             const GroupValue& value) {
+  const size_t bytes = key.size() - table_.entry_prefixes[index].size();
+  if (there) {
+    RETURN_IF_ERROR(runner_->CheckKeySize(
+        table_, table_.compiled->indexes()[index].name(), bytes));
+  }
+  SerialView& view = *runner_->view_;
+  if (!view.digests().Reached(table_, static_cast<int>(index), row_key)) {
+    return absl::OkStatus();
+  }
+  view.groups().Add(table_, index, std::move(key), there ? value : -value);
+  return absl::OkStatus();
+}
+
 void RequestRunner::Sink::KeepEntry(size_t index) {
   runner_->Count(table_.counters[1 + index]->unchanged);
 }

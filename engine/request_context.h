@@ -83,6 +83,9 @@ class RequestRunner::Sink final : public internal::EntrySink {
                         const std::string* replaced) override;
   void DeleteEntry(size_t index, std::string key,
                    std::string_view value) override;
+  absl::Status AddToGroup(size_t index, std::string key,
+                          std::string_view row_key, bool there,
+                          const GroupValue& value) override;
   void KeepEntry(size_t index) override;
 
  private:

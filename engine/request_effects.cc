@@ -34,6 +34,7 @@
 #include "engine/request_context.h"
 #include "engine/request_runner.h"
 #include "engine/row_format.h"
+#include "observers/entry_diff.h"
 
 namespace dovetail {
 namespace {
@@ -142,7 +143,10 @@ absl::Status CheckOld(const AdmittedEffect& effect,
   EncodedRow row;
   RETURN_IF_ERROR(
       effect.table->compiled->ExtractFields(current->record(), &row));
-  if (row.fields == effect.old_row.fields) return absl::OkStatus();
+  if (row.fields == effect.old_row.fields &&
+      row.elements == effect.old_row.elements) {
+    return absl::OkStatus();
+  }
   return DiffersFromLog(effect, "its indexed fields are others");
 }
 
@@ -253,6 +257,10 @@ absl::Status RequestRunner::DiffEntries(const TableState& table,
   const std::vector<IndexDefinition>& indexes = table.compiled->indexes();
   for (size_t i = 0; i < indexes.size(); ++i) {
     if (!table.Maintains(i)) continue;
+    if (!indexes[i].plain()) [[unlikely]] {
+      RETURN_IF_ERROR(DiffMany(table, i, old_row, new_row));
+      continue;
+    }
     const bool had = old_row != nullptr && indexes[i].HasEntry(old_row->fields);
     const bool has = new_row != nullptr && indexes[i].HasEntry(new_row->fields);
     if (had && has && indexes[i].SameEntry(*old_row, *new_row)) {
@@ -275,6 +283,30 @@ absl::Status RequestRunner::DiffEntries(const TableState& table,
     }
     if (had) sink.DeleteEntry(i, std::move(before.key), before.value);
     if (has) entries_to_put_.push_back(std::move(after));
+  }
+  return absl::OkStatus();
+}
+
+// Of an index in which a row may have several entries, or a share of some.
+absl::Status RequestRunner::DiffMany(const TableState& table, size_t index,
+                                     const EncodedRow* old_row,
+                                     const EncodedRow* new_row) {
+  Sink sink(this, table);
+  ASSIGN_OR_RETURN(std::optional<EntryDiff> diff,
+                   DiffEntriesOf(sink, index, old_row, new_row));
+  if (!diff.has_value()) {
+    sink.KeepEntry(index);
+    return absl::OkStatus();
+  }
+  if (table.compiled->indexes()[index].aggregates()) {
+    return ApplyToGroups(sink, index, old_row, new_row, *std::move(diff));
+  }
+  for (IndexDefinition::Entry& entry : diff->go) {
+    sink.DeleteEntry(index, std::move(entry.key), entry.value);
+  }
+  for (IndexDefinition::Entry& entry : diff->come) {
+    entries_to_put_.push_back(
+        {&table, index, std::move(entry.key), std::move(entry.value)});
   }
   return absl::OkStatus();
 }

@@ -103,6 +103,22 @@ void RequestRunner::Begin(const SchemaState& schema, SequenceNumber sequence,
   view_->digests().Mark();
 }
 
+absl::Status RequestRunner::SettleGroups() {
+  return view_->groups().Settle(
+      *view_, [this](const TableState& table, size_t index,
+                     GroupCounters::Outcome outcome) {
+        EntryCounters& counters = *table.counters[1 + index];
+        switch (outcome) {
+          case GroupCounters::Outcome::kPut:
+            return Count(counters.written);
+          case GroupCounters::Outcome::kDeleted:
+            return Count(counters.deleted);
+          case GroupCounters::Outcome::kUnchanged:
+            return Count(counters.unchanged);
+        }
+      });
+}
+
 absl::Status RequestRunner::CrossCheckRequest() {
   if (services_.tamper != nullptr) {
     services_.tamper->Tamper(sequence_, view_->overlay());
@@ -121,6 +137,7 @@ absl::Status RequestRunner::PrepareRecord() {
 }
 
 absl::Status RequestRunner::End(size_t overlay_mark, absl::Status status) {
+  if (status.ok()) status = SettleGroups();
   if (status.ok()) status = CrossCheckRequest();
   if (status.ok()) status = PrepareRecord();
   maintenance_.PostBatchMutateIndispensably(status);
@@ -129,6 +146,7 @@ absl::Status RequestRunner::End(size_t overlay_mark, absl::Status status) {
       view_->overlay().RollBackTo(overlay_mark);
     }
     view_->digests().RollBack();
+    view_->groups().Drop();
     return status;
   }
   if (services_.cross_check != nullptr) services_.cross_check->Accept(*view_);
@@ -561,7 +579,7 @@ void RequestRunner::KeepChange(const TableState& table, const RowChange& change,
       own(change.old_record), own(change.new_record), "",
       std::string(change.added_by), old_sum});
   if (old_row != nullptr && services_.recorder->on()) {
-    table.compiled->EncodeOldFields(old_row->fields, &kept.old_fields);
+    table.compiled->EncodeOldFields(*old_row, &kept.old_fields);
   }
 }
 

@@ -133,6 +133,7 @@ class RequestRunner {
   // Has the request's record made. Returns `status`, or the error of that;
   // undoes everything if it is an error.
   absl::Status End(size_t overlay_mark, absl::Status status);
+  absl::Status SettleGroups();
   absl::Status CrossCheckRequest();
   absl::Status PrepareRecord();
 
@@ -144,6 +145,8 @@ class RequestRunner {
   absl::Status RemoveElsewhere(const AdmittedEffect& effect);
   absl::Status DiffEntries(const TableState& table, const EncodedRow* old_row,
                            const EncodedRow* new_row);
+  absl::Status DiffMany(const TableState& table, size_t index,
+                        const EncodedRow* old_row, const EncodedRow* new_row);
   // `old_row` is null if there was no row.
   void KeepChange(const TableState& table, const RowChange& change,
                   const EncodedRow* old_row, absl::uint128 old_sum);

@@ -18,6 +18,8 @@ namespace dovetail {
 // 2 is 1 with digests, which a program that knows only 1 would not keep up.
 inline constexpr uint32_t kFormatVersion = 1;
 inline constexpr uint32_t kFormatVersionWithDigests = 2;
+// With or without digests: some index is of a kind that version 1 has not.
+inline constexpr uint32_t kFormatVersionWithIndexKinds = 3;
 
 // A row's value: one byte of format and flags, the sequence of the request
 // that wrote it as a varint, then the record as it was written.

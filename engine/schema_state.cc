@@ -124,6 +124,21 @@ absl::Status NotReadable(const TableState& table, int index) {
       table.indexes[index].name(), reason.empty() ? "" : " reason=", reason));
 }
 
+bool IsOfFormat1(const v1::IndexSchema& index) {
+  return index.kind() <= v1::IndexSchema::UNIQUE && index.covering().empty() &&
+         index.predicate().empty() && index.fan_out().empty();
+}
+
+// The least that has all of the catalog.
+uint32_t FormatVersionOf(const v1::Catalog& catalog) {
+  for (const v1::CatalogTable& table : catalog.tables()) {
+    for (const v1::IndexSchema& index : table.schema().indexes()) {
+      if (!IsOfFormat1(index)) return kFormatVersionWithIndexKinds;
+    }
+  }
+  return catalog.digests() ? kFormatVersionWithDigests : kFormatVersion;
+}
+
 // Whether the record type has only grown: what the database has of it is all
 // there, so that taking the new one over loses nothing.
 bool HasGrown(const std::vector<SchemaChange>& changes) {
@@ -174,17 +189,18 @@ absl::StatusOr<bool> MergeTable(const CompiledTable& wanted, bool add_indexes,
 
 absl::StatusOr<std::shared_ptr<const SchemaState>> SchemaState::FromCatalog(
     v1::Catalog catalog, const SchemaState* before) {
-  if (catalog.format_version() != kFormatVersion &&
-      catalog.format_version() != kFormatVersionWithDigests) {
+  if (catalog.format_version() < kFormatVersion ||
+      catalog.format_version() > kFormatVersionWithIndexKinds) {
     return absl::FailedPreconditionError(absl::StrCat(
         "database has a format that this program does not know: format=",
         catalog.format_version(), " known=", kFormatVersion, ",",
-        kFormatVersionWithDigests, "; open it with the release that wrote it"));
+        kFormatVersionWithDigests, ",", kFormatVersionWithIndexKinds,
+        "; open it with the release that wrote it"));
   }
-  if (catalog.digests() !=
-      (catalog.format_version() == kFormatVersionWithDigests)) {
+  if (catalog.format_version() < FormatVersionOf(catalog)) {
     return absl::DataLossError(
-        "catalog contradicts itself: digests are not of its format version");
+        "catalog contradicts itself: digests or indexes are not of its format "
+        "version");
   }
   auto state = std::make_shared<SchemaState>();
   for (const v1::CatalogTable& stored : catalog.tables()) {
@@ -245,7 +261,26 @@ absl::StatusOr<int> FindIndex(const TableState& table, std::string_view index) {
 absl::StatusOr<int> FindReadableIndex(const TableState& table,
                                       std::string_view index) {
   ASSIGN_OR_RETURN(const int at, FindIndex(table, index));
-  if (at < 0 || table.state(at) == v1::INDEX_READABLE) return at;
+  if (at < 0) return at;
+  if (table.compiled->indexes()[at].aggregates()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "index counts rows and leads to none; use Aggregate or ForEachGroup: "
+        "table=",
+        table.name(), " index=", table.indexes[at].name()));
+  }
+  if (table.state(at) == v1::INDEX_READABLE) return at;
+  return NotReadable(table, at);
+}
+
+absl::StatusOr<int> FindCountingIndex(const TableState& table,
+                                      std::string_view index) {
+  ASSIGN_OR_RETURN(const int at, FindIndex(table, index));
+  if (at < 0 || !table.compiled->indexes()[at].aggregates()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "only COUNT and SUM indexes have groups: table=", table.name(),
+        " index=", at < 0 ? "(row key)" : table.indexes[at].name()));
+  }
+  if (table.state(at) == v1::INDEX_READABLE) return at;
   return NotReadable(table, at);
 }
 
@@ -258,22 +293,37 @@ uint64_t IndexFingerprint(const CompiledTable& table, int index) {
   AppendVarint(kEntryFunctions, &all);
   const v1::IndexSchema& schema = table.schema().indexes(index);
   add(v1::IndexSchema::Kind_Name(schema.kind()));
+  const auto add_field = [&](const std::string& path) {
+    for (const FieldInfo& field : table.fields()) {
+      if (field.path != path) continue;
+      add(FieldTypeName(field.type));
+      AppendVarint(field.nullable ? 1 : 0, &all);
+      for (const int n : field.numbers) AppendVarint(n, &all);
+    }
+  };
   const auto add_parts = [&](const auto& parts) {
     AppendVarint(parts.size(), &all);
     for (const v1::KeyPart& part : parts) {
       add(ToStd(part.ShortDebugString()));
-      for (const std::string& path : part.fields()) {
-        for (const FieldInfo& field : table.fields()) {
-          if (field.path != path) continue;
-          add(FieldTypeName(field.type));
-          AppendVarint(field.nullable ? 1 : 0, &all);
-          for (const int n : field.numbers) AppendVarint(n, &all);
-        }
-      }
+      for (const std::string& path : part.fields()) add_field(path);
     }
   };
   add_parts(schema.parts());
   add_parts(table.schema().row_key().parts());
+  // What follows is nothing for indexes that have none of it.
+  for (const v1::IndexSchema::Test& test : schema.predicate()) {
+    add(ToStd(test.ShortDebugString()));
+    add_field(test.field());
+  }
+  for (const std::string& path : schema.covering()) {
+    add(path);
+    add_field(path);
+  }
+  if (!schema.sum().empty()) add_field(schema.sum());
+  if (!schema.fan_out().empty()) {
+    add(schema.fan_out());
+    AppendVarint(schema.fan_out_max(), &all);
+  }
   return XXH3_64bits(all.data(), all.size());
 }
 
@@ -298,6 +348,7 @@ absl::Status AddIndex(std::string_view table, const v1::IndexSchema& index,
     entry.set_state(v1::INDEX_BUILDING);
     entry.set_fingerprint(
         IndexFingerprint(*compiled, stored.indexes_size() - 1));
+    catalog->set_format_version(FormatVersionOf(*catalog));
     return absl::OkStatus();
   }
   return absl::NotFoundError(
@@ -316,7 +367,7 @@ absl::Status EntryWithoutRow(const TableState& table, int index,
 
 void SetDigests(bool on, v1::Catalog* catalog) {
   catalog->set_digests(on);
-  catalog->set_format_version(on ? kFormatVersionWithDigests : kFormatVersion);
+  catalog->set_format_version(FormatVersionOf(*catalog));
 }
 
 v1::Catalog EmptyCatalog() {
@@ -347,6 +398,7 @@ absl::StatusOr<bool> MergeSchema(const v1::Schema& wanted, bool add_indexes,
           absl::StrCat("too many tables: max=", kTablesMax));
     }
     AddTable(*compiled, catalog);
+    catalog->set_format_version(FormatVersionOf(*catalog));
     changed = true;
   }
   if (changed) catalog->set_schema_version(catalog->schema_version() + 1);

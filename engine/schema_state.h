@@ -100,8 +100,11 @@ uint64_t SchemaFingerprint(const v1::Schema& schema);
 absl::StatusOr<int> FindIndex(const TableState& table, std::string_view index);
 
 // The same, and FailedPrecondition, saying why, if the index does not serve
-// reads now.
+// reads now; InvalidArgument if its entries lead to no rows.
 absl::StatusOr<int> FindReadableIndex(const TableState& table,
+                                      std::string_view index);
+// The same of an index that counts rows.
+absl::StatusOr<int> FindCountingIndex(const TableState& table,
                                       std::string_view index);
 
 // Changes whenever the entries that rows have in the index might: of the

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/digest_keeper.h"
+#include "engine/group_counters.h"
 #include "engine/known_keys.h"
 #include "engine/overlay.h"
 #include "engine/schema_state.h"
@@ -45,6 +46,8 @@ class SerialView {
   // To be told of every row and entry that the overlay is given.
   DigestKeeper& digests() { return digests_; }
   const DigestKeeper& digests() const { return digests_; }
+  // What the group changes in COUNT and SUM indexes.
+  GroupCounters& groups() { return groups_; }
 
   // The value under a whole store key.
   absl::StatusOr<std::optional<std::string>> Read(std::string_view key) const;
@@ -78,6 +81,7 @@ class SerialView {
   KnownKeys* const known_;
   Overlay overlay_;
   DigestKeeper digests_;
+  GroupCounters groups_;
 };
 
 // Decodes what is stored under a row's key.

@@ -4,6 +4,8 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
+#include <sstream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -86,9 +88,13 @@ absl::StatusOr<Verifier::Sums> Verifier::VerifyTable(
   std::vector<int> differ;
   for (size_t i = 0; i < indexes.size(); ++i) {
     IndexSums& index = sums.indexes[i];
-    RETURN_IF_ERROR(SumEntries(table, indexes[i], &index.entries));
-    const bool same = index.implied == index.entries;
-    if (!same && !SeededBug("verify_is_blind")) differ.push_back(indexes[i]);
+    RETURN_IF_ERROR(SumEntries(table, indexes[i], &index));
+    if (index.Same() || SeededBug("verify_is_blind")) continue;
+    if (index.groups == nullptr) {
+      differ.push_back(indexes[i]);
+    } else {
+      RETURN_IF_ERROR(NameGroups(table, indexes[i], *index.groups));
+    }
   }
   if (differ.empty()) return sums;
   RETURN_IF_ERROR(NameMissing(table, differ));
@@ -106,9 +112,14 @@ absl::Status Verifier::SumRows(const TableState& table,
                                const std::vector<int>& indexes, Sums* sums) {
   const SpaceHasher rows(table.name(), {});
   std::vector<SpaceHasher> hashers;
-  for (const int i : indexes) {
+  for (size_t k = 0; k < indexes.size(); ++k) {
+    const auto i = static_cast<size_t>(indexes[k]);
     hashers.emplace_back(table.name(), table.indexes[i].name());
+    if (table.compiled->indexes()[i].aggregates()) {
+      sums->indexes[k].groups = std::make_unique<GroupSums>();
+    }
   }
+  std::vector<IndexDefinition::Entry> entries;
   EncodedRow row;
   std::string key;
   std::string value;
@@ -123,6 +134,19 @@ absl::Status Verifier::SumRows(const TableState& table,
     if (!Encode(table, row_key, it->value(), /*silent=*/false, &row)) continue;
     for (size_t i = 0; i < indexes.size(); ++i) {
       const IndexDefinition& index = table.compiled->indexes()[indexes[i]];
+      if (!index.plain()) {
+        if (!EncodeMany(index, table, row, /*silent=*/false, &entries))
+          continue;
+        for (const IndexDefinition::Entry& entry : entries) {
+          if (index.aggregates()) {
+            sums->indexes[i].groups->AddRow(entry.key,
+                                            index.Contribution(row.fields));
+          } else {
+            sums->indexes[i].implied += hashers[i].Of(entry.key, entry.value);
+          }
+        }
+        continue;
+      }
       if (!index.HasEntry(row.fields)) continue;
       key.clear();
       value.clear();
@@ -134,7 +158,7 @@ absl::Status Verifier::SumRows(const TableState& table,
 }
 
 absl::Status Verifier::SumEntries(const TableState& table, int index,
-                                  SpaceSum* sum) {
+                                  IndexSums* sums) {
   const std::string& name = table.compiled->indexes()[index].name();
   const SpaceHasher hasher(table.name(), name);
   const std::string& prefix = table.entry_prefixes[index];
@@ -142,7 +166,12 @@ absl::Status Verifier::SumEntries(const TableState& table, int index,
   for (; it->Valid() && it->key().starts_with(prefix); it->Next()) {
     ++report_.entries;
     RETURN_IF_ERROR(Step(table.name(), name));
-    *sum += hasher.Of(it->key().substr(prefix.size()), it->value());
+    const std::string_view key = it->key().substr(prefix.size());
+    sums->entries += hasher.Of(key, it->value());
+    if (sums->groups != nullptr) {
+      sums->groups->AddCounter(key, it->value(),
+                               table.compiled->indexes()[index].sums());
+    }
   }
   return it->status();
 }
@@ -158,7 +187,6 @@ absl::Status Verifier::NameMissing(const TableState& table,
       continue;
     }
     for (const int i : indexes) {
-      if (!table.compiled->indexes()[i].HasEntry(row.fields)) continue;
       RETURN_IF_ERROR(CheckExpected(table, i, row));
     }
   }
@@ -167,11 +195,23 @@ absl::Status Verifier::NameMissing(const TableState& table,
 
 absl::Status Verifier::CheckExpected(const TableState& table, int index,
                                      const EncodedRow& row) {
+  std::vector<IndexDefinition::Entry> entries;
+  if (!EncodeMany(table.compiled->indexes()[index], table, row,
+                  /*silent=*/true, &entries)) {
+    return absl::OkStatus();
+  }
+  for (const IndexDefinition::Entry& entry : entries) {
+    RETURN_IF_ERROR(CheckEntry(table, index, row, entry));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Verifier::CheckEntry(const TableState& table, int index,
+                                  const EncodedRow& row,
+                                  const IndexDefinition::Entry& entry) {
   const IndexDefinition& definition = table.compiled->indexes()[index];
   const std::string& prefix = table.entry_prefixes[index];
-  std::string key;
-  std::string expected;
-  RETURN_IF_ERROR(definition.EncodeEntry(row, &key, &expected));
+  const auto& [key, expected] = entry;
   std::string value;
   ASSIGN_OR_RETURN(const bool found,
                    state_.store->Get(read_, prefix + key, &value));
@@ -244,13 +284,13 @@ absl::Status Verifier::NameDangling(const TableState& table, int index) {
                        state_.store->Get(
                            read_, table.rows_prefix + finding.row_key, &value));
       EncodedRow row;
-      std::string want_key;
-      std::string want_value;
+      std::vector<IndexDefinition::Entry> wanted;
+      const IndexDefinition::Entry is{std::string(key),
+                                      std::string(it->value())};
       right = found &&
               Encode(table, finding.row_key, value, /*silent=*/true, &row) &&
-              definition.HasEntry(row.fields) &&
-              definition.EncodeEntry(row, &want_key, &want_value).ok() &&
-              want_key == key && want_value == it->value();
+              EncodeMany(definition, table, row, /*silent=*/true, &wanted) &&
+              std::find(wanted.begin(), wanted.end(), is) != wanted.end();
       finding.detail = absl::StrCat(
           definition.layout().DebugString(key).value_or(Quote(key)),
           found ? " does not follow from its row" : " has no row");
@@ -260,6 +300,92 @@ absl::Status Verifier::NameDangling(const TableState& table, int index) {
     Report(std::move(finding));
   }
   return it->status();
+}
+
+absl::Status Verifier::NameGroups(const TableState& table, int index,
+                                  const GroupSums& sums) {
+  const IndexDefinition& definition = table.compiled->indexes()[index];
+  const auto differs = [&](GroupDifference difference) {
+    ReportGroup(table, index, std::move(difference));
+  };
+  GroupPasses passes(sums, definition.sums());
+  while (!passes.done()) {
+    EncodedRow row;
+    std::vector<IndexDefinition::Entry> groups;
+    auto it = Iterate(table.rows_prefix);
+    for (; it->Valid() && it->key().starts_with(table.rows_prefix);
+         it->Next()) {
+      RETURN_IF_ERROR(Step(table.name(), {}));
+      if (!Encode(table, it->key().substr(table.rows_prefix.size()),
+                  it->value(), /*silent=*/true, &row) ||
+          !EncodeMany(definition, table, row, /*silent=*/true, &groups)) {
+        continue;
+      }
+      for (const IndexDefinition::Entry& group : groups) {
+        passes.AddRow(group.key, definition.Contribution(row.fields));
+      }
+    }
+    RETURN_IF_ERROR(it->status());
+    const std::string& prefix = table.entry_prefixes[index];
+    it = Iterate(prefix);
+    for (; it->Valid() && it->key().starts_with(prefix); it->Next()) {
+      RETURN_IF_ERROR(Step(table.name(), definition.name()));
+      passes.AddCounter(it->key().substr(prefix.size()), it->value(), differs);
+    }
+    RETURN_IF_ERROR(it->status());
+    passes.End(differs);
+  }
+  return absl::OkStatus();
+}
+
+void Verifier::ReportGroup(const TableState& table, int index,
+                           GroupDifference difference) {
+  const IndexDefinition& definition = table.compiled->indexes()[index];
+  const auto words = [&](const GroupValue& value) {
+    std::string sum;
+    if (definition.sums()) {
+      std::ostringstream out;
+      out << " sum=" << value.sum;
+      sum = out.str();
+    }
+    return absl::StrCat("count=", value.count, sum);
+  };
+  Finding finding;
+  finding.kind = !difference.has.has_value()    ? Finding::Kind::kMissingEntry
+                 : difference.wanted.count == 0 ? Finding::Kind::kDanglingEntry
+                                                : Finding::Kind::kWrongEntry;
+  finding.table = table.name();
+  finding.index = definition.name();
+  finding.entry_key = difference.group;
+  finding.detail =
+      absl::StrCat("group ",
+                   definition.layout()
+                       .DebugString(difference.group)
+                       .value_or(Quote(difference.group)),
+                   " has=",
+                   !difference.has.has_value() ? "nothing"
+                   : difference.counted.has_value()
+                       ? words(*difference.counted)
+                       : std::string(ToAbsl(Quote(*difference.has))),
+                   " wanted=", words(difference.wanted));
+  Report(std::move(finding));
+  if (wrong_groups_.size() >= options_.findings_max) return;
+  wrong_groups_.push_back({table.name(), table.indexes[index].space().number(),
+                           std::move(difference)});
+}
+
+bool Verifier::EncodeMany(const IndexDefinition& index, const TableState& table,
+                          const EncodedRow& row, bool silent,
+                          std::vector<IndexDefinition::Entry>* entries) {
+  const absl::Status status = index.EncodeEntries(row, {}, entries);
+  if (status.ok() || silent) return status.ok();
+  Finding finding;
+  finding.kind = Finding::Kind::kWrongRow;
+  finding.table = table.name();
+  finding.row_key = row.key;
+  finding.detail = std::string(status.message());
+  Report(std::move(finding));
+  return false;
 }
 
 bool Verifier::Encode(const TableState& table, std::string_view row_key,

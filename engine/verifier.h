@@ -7,7 +7,8 @@
 // of the entries the rows imply, and one over the entries there are. Equal
 // sums and counts mean equal sets (up to hash collisions by chance, 2^-128
 // each; this is no defence against a forger). Second pass, only over indexes
-// whose sums differ: point reads that name each difference.
+// whose sums differ: point reads that name each difference. Counters of groups
+// are another matter; see group_check.h.
 //
 // The sums are those of digests, so what the first pass has found is compared
 // with what the commits have kept, too, if they keep any.
@@ -26,6 +27,7 @@
 #include "absl/status/statusor.h"
 #include "dovetail/verify.h"
 #include "engine/digest_keeper.h"
+#include "engine/group_check.h"
 #include "engine/published_state.h"
 #include "engine/space_sum.h"
 
@@ -44,6 +46,14 @@ class Verifier {
   // digest says than there is.
   const SpaceSums& digest_differences() const { return digest_differences_; }
 
+  // Counters of groups that are wrong, VerifyOptions::findings_max at most.
+  struct WrongGroup {
+    std::string table;
+    uint32_t space;  // Of the index.
+    GroupDifference difference;
+  };
+  const std::vector<WrongGroup>& wrong_groups() const { return wrong_groups_; }
+
   // Of one index alone; nullopt if its entries follow from the rows.
   absl::StatusOr<std::optional<Finding>> FirstDifference(
       const TableState& table, int index);
@@ -52,6 +62,11 @@ class Verifier {
   struct IndexSums {
     SpaceSum implied;  // By the rows.
     SpaceSum entries;  // What is there.
+    // Of an aggregate, instead of `implied`.
+    std::unique_ptr<GroupSums> groups;
+    bool Same() const {
+      return groups != nullptr ? groups->Same() : implied == entries;
+    }
   };
   struct Sums {
     SpaceSum rows;
@@ -62,7 +77,11 @@ class Verifier {
                                    const std::vector<int>& indexes);
   absl::Status SumRows(const TableState& table, const std::vector<int>& indexes,
                        Sums* sums);
-  absl::Status SumEntries(const TableState& table, int index, SpaceSum* sum);
+  absl::Status SumEntries(const TableState& table, int index, IndexSums* sums);
+  absl::Status NameGroups(const TableState& table, int index,
+                          const GroupSums& sums);
+  void ReportGroup(const TableState& table, int index,
+                   GroupDifference difference);
   void CompareDigest(const TableState& table, int index, uint32_t space,
                      const SpaceSum& kept, const SpaceSum& found);
   absl::Status NameMissing(const TableState& table,
@@ -70,11 +89,19 @@ class Verifier {
   absl::Status NameDangling(const TableState& table, int index);
   absl::Status CheckExpected(const TableState& table, int index,
                              const EncodedRow& row);
+  absl::Status CheckEntry(const TableState& table, int index,
+                          const EncodedRow& row,
+                          const IndexDefinition::Entry& entry);
 
   // Reads the row's record and checks its key. False, with a finding unless
   // `silent`, if either is wrong.
   bool Encode(const TableState& table, std::string_view row_key,
               std::string_view value, bool silent, EncodedRow* row);
+  // The row's entries. False, with a finding unless `silent`, if it has none
+  // that can be made.
+  bool EncodeMany(const IndexDefinition& index, const TableState& table,
+                  const EncodedRow& row, bool silent,
+                  std::vector<IndexDefinition::Entry>* entries);
   void Report(Finding finding);
   absl::Status Step(std::string_view table, std::string_view index);
   std::unique_ptr<StoreIterator> Iterate(const std::string& prefix);
@@ -88,6 +115,7 @@ class Verifier {
   // damage, 8 bytes each.
   absl::flat_hash_set<uint64_t> reported_;
   SpaceSums digest_differences_;
+  std::vector<WrongGroup> wrong_groups_;
 };
 
 }  // namespace dovetail

@@ -35,18 +35,42 @@ absl::Status In(std::string_view place, const absl::Status& status) {
 
 std::vector<std::string> PathsOf(const v1::TableSchema& schema) {
   std::vector<std::string> paths;
-  const auto add = [&paths](const auto& parts) {
+  const auto add_path = [&paths](const std::string& path) {
+    if (std::find(paths.begin(), paths.end(), path) == paths.end()) {
+      paths.push_back(path);
+    }
+  };
+  const auto add = [&](const auto& parts, const std::string& list) {
     for (const v1::KeyPart& part : parts) {
       for (const std::string& path : part.fields()) {
-        if (std::find(paths.begin(), paths.end(), path) == paths.end()) {
-          paths.push_back(path);
-        }
+        if (list.empty() || path != list) add_path(path);
       }
     }
   };
-  add(schema.row_key().parts());
-  for (const v1::IndexSchema& index : schema.indexes()) add(index.parts());
+  add(schema.row_key().parts(), {});
+  for (const v1::IndexSchema& index : schema.indexes()) {
+    add(index.parts(), index.fan_out());
+  }
+  for (const v1::IndexSchema& index : schema.indexes()) {
+    if (!index.sum().empty()) add_path(index.sum());
+    for (const v1::IndexSchema::Test& test : index.predicate()) {
+      add_path(test.field());
+    }
+    for (const std::string& path : index.covering()) add_path(path);
+  }
   return paths;
+}
+
+// Of repeated fields.
+std::vector<std::string> ListsOf(const v1::TableSchema& schema) {
+  std::vector<std::string> lists;
+  for (const v1::IndexSchema& index : schema.indexes()) {
+    if (!index.fan_out().empty() &&
+        std::find(lists.begin(), lists.end(), index.fan_out()) == lists.end()) {
+      lists.push_back(index.fan_out());
+    }
+  }
+  return lists;
 }
 
 absl::Status CheckShape(const v1::TableSchema& schema) {
@@ -84,8 +108,9 @@ absl::StatusOr<std::unique_ptr<const CompiledTable>> CompiledTable::Compile(
   absl::StatusOr<RecordType> type =
       LoadRecordType(schema.descriptors(), schema.record_type());
   RETURN_IF_ERROR(In(place, type.status()));
+  const std::vector<std::string> lists = ListsOf(schema);
   absl::StatusOr<Extractor> extractor =
-      Extractor::Compile(*type->descriptor, PathsOf(schema));
+      Extractor::Compile(*type->descriptor, PathsOf(schema), lists);
   RETURN_IF_ERROR(In(place, extractor.status()));
   absl::StatusOr<OldFieldsEncoder> old_fields =
       OldFieldsEncoder::Compile(*type->descriptor, extractor->fields());
@@ -94,6 +119,7 @@ absl::StatusOr<std::unique_ptr<const CompiledTable>> CompiledTable::Compile(
   // Not make_unique: the constructor is private.
   std::unique_ptr<CompiledTable> table(new CompiledTable(
       schema, *std::move(type), *std::move(extractor), *std::move(old_fields)));
+  table->has_lists_ = !lists.empty();
   absl::StatusOr<KeyLayout> row_key =
       KeyLayout::CompileRowKey(schema.row_key(), table->fields());
   RETURN_IF_ERROR(In(absl::StrCat(place, " row key"), row_key.status()));
@@ -106,8 +132,8 @@ absl::StatusOr<std::unique_ptr<const CompiledTable>> CompiledTable::Compile(
       return absl::InvalidArgumentError(
           absl::StrCat(at, ": declared more than once"));
     }
-    absl::StatusOr<IndexDefinition> index =
-        IndexDefinition::Compile(declared, table->row_key_, table->fields());
+    absl::StatusOr<IndexDefinition> index = IndexDefinition::Compile(
+        declared, table->record_type(), table->row_key_, table->fields());
     RETURN_IF_ERROR(In(at, index.status()));
     table->indexes_.push_back(*std::move(index));
   }
@@ -124,6 +150,13 @@ absl::StatusOr<std::unique_ptr<const CompiledTable>> CompiledTable::Compile(
     if (table->identity_ < 0 || !table->indexes_[table->identity_].unique()) {
       return absl::InvalidArgumentError(absl::StrCat(
           place, ": identity must name a UNIQUE index of the table: identity=",
+          schema.identity()));
+    }
+    if (!table->indexes_[table->identity_].predicate().empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          place,
+          ": identity must be of all rows, but its index has a predicate: "
+          "identity=",
           schema.identity()));
     }
     const auto& columns = table->indexes_[table->identity_].layout().columns();
@@ -144,14 +177,42 @@ int CompiledTable::FindIndex(std::string_view name) const {
 absl::Status CompiledTable::ExtractFields(std::string_view record,
                                           EncodedRow* out) const {
   out->fields.resize(fields().size());
-  return extractor_.Extract(record, std::span<FieldValue>(out->fields));
+  out->elements.clear();
+  return extractor_.Extract(record, std::span<FieldValue>(out->fields),
+                            has_lists_ ? &out->elements : nullptr);
+}
+
+void CompiledTable::EncodeOldFields(const EncodedRow& row,
+                                    std::string* out) const {
+  old_fields_.Encode(row.fields, out);
+  for (const ListElement& element : row.elements) {
+    old_fields_.EncodeField(element.field, element.value, out);
+  }
 }
 
 absl::Status CompiledTable::ExtractOldFields(std::string_view old_fields,
                                              EncodedRow* out) const {
   out->fields.resize(fields().size());
+  out->elements.clear();
   return extractor_.ExtractPartial(old_fields,
-                                   std::span<FieldValue>(out->fields));
+                                   std::span<FieldValue>(out->fields),
+                                   has_lists_ ? &out->elements : nullptr);
+}
+
+absl::Status CompiledTable::RecordOfEntry(size_t index,
+                                          std::string_view entry_key,
+                                          std::string_view entry_value,
+                                          std::string* record) const {
+  std::vector<Value> storage;
+  std::vector<FieldValue> held;
+  std::string_view covering;
+  RETURN_IF_ERROR(indexes_[index].DecodeEntry(entry_key, entry_value, &storage,
+                                              &held, &covering));
+  record->clear();
+  old_fields_.Encode(held, record);
+  // What a reader takes of a field that is in both, since it comes last.
+  record->append(covering);
+  return absl::OkStatus();
 }
 
 absl::Status CompiledTable::EncodeKey(uint32_t salt, EncodedRow* out) const {

@@ -35,7 +35,7 @@ class CompiledTable {
   const google::protobuf::Descriptor& record_type() const {
     return *record_type_.descriptor;
   }
-  // Every field that a key reads, each once.
+  // Every field that keys and indexes read, each once.
   const std::vector<FieldInfo>& fields() const { return extractor_.fields(); }
   const KeyLayout& row_key() const { return row_key_; }
   const std::vector<IndexDefinition>& indexes() const { return indexes_; }
@@ -52,17 +52,19 @@ class CompiledTable {
     return identity_follows_from_row_key_;
   }
 
-  // Reads and checks the record: out->fields, without the key.
+  // Reads and checks the record: out->fields and elements, without the key.
   // InvalidArgument if the bytes are no record of the table's type.
   absl::Status ExtractFields(std::string_view record, EncodedRow* out) const;
-  // What a write log keeps of a row with these fields, and the way back, which
-  // leaves them in out->fields; see old_fields.h.
-  void EncodeOldFields(std::span<const FieldValue> fields,
-                       std::string* out) const {
-    old_fields_.Encode(fields, out);
-  }
+  // What a write log keeps of a row, and the way back, which leaves fields and
+  // elements in `out`; see old_fields.h.
+  void EncodeOldFields(const EncodedRow& row, std::string* out) const;
   absl::Status ExtractOldFields(std::string_view old_fields,
                                 EncodedRow* out) const;
+  // What an entry holds of its row, as a record of these fields alone.
+  // InvalidArgument if the bytes are no entry of the index.
+  absl::Status RecordOfEntry(size_t index, std::string_view entry_key,
+                             std::string_view entry_value,
+                             std::string* record) const;
   // Makes out->key and its offsets from out->fields.
   absl::Status EncodeKey(uint32_t salt, EncodedRow* out) const;
   // The salt of an encoded row key, 0 if the layout has none.
@@ -81,6 +83,7 @@ class CompiledTable {
   std::unique_ptr<const ChangeOrder> change_order_;
   int identity_ = -1;
   bool identity_follows_from_row_key_ = false;
+  bool has_lists_ = false;  // Some field is repeated.
 };
 
 }  // namespace dovetail

@@ -131,7 +131,8 @@ class Compiler {
     for (const Leaf& leaf : leaves) {
       const bool is_timestamp = depth == leaf.path->size();
       const bool is_plain = depth + 1 == leaf.path->size() &&
-                            !(*leaf.path)[depth]->has_presence();
+                            !(*leaf.path)[depth]->has_presence() &&
+                            !(*leaf.path)[depth]->is_repeated();
       if (is_timestamp || is_plain) message.entered.push_back(leaf.slot);
     }
     std::vector<const FieldDescriptor*> fields = KnownFields(type);
@@ -184,7 +185,17 @@ class Compiler {
       plan.child = static_cast<uint32_t>(plan_.enums.size());
       plan_.enums.push_back(ValuesOf(*field.enum_type()));
     }
-    return plan;
+    return field.is_repeated() && is_read ? ElementPlan(plan) : plan;
+  }
+
+  FieldPlan ElementPlan(const FieldPlan& element) {
+    FieldPlan list;
+    list.tag = element.tag;
+    list.op = FieldOp::kElement;
+    list.packable = element.packable;
+    list.child = static_cast<uint32_t>(plan_.elements.size());
+    plan_.elements.push_back(element);
+    return list;
   }
 
   ExtractPlan plan_;

@@ -44,6 +44,8 @@ enum class FieldOp : uint8_t {
   kFixed64,
   kBytes,
   kUtf8,
+  // Of a repeated field whose elements are kept.
+  kElement,
 };
 
 // The part of a slot that a field fills.
@@ -67,6 +69,7 @@ struct FieldPlan {
   // A repeated field of numbers: may also come as one packed value.
   bool packable = false;
   // kMessage, kGroup: index in messages. kClosedEnum: index in enums.
+  // kElement: index in elements.
   uint32_t child = 0;
   Range targets;  // In `targets`.
   Range clears;   // In `clears`: slots below the other members of the oneof.
@@ -90,11 +93,14 @@ struct ExtractPlan {
   std::vector<Target> targets;
   std::vector<uint32_t> clears;
   std::vector<EnumValues> enums;
+  // How one element is read, as if it were a single field.
+  std::vector<FieldPlan> elements;
 };
 
 using FieldPath = std::vector<const google::protobuf::FieldDescriptor*>;
 
-// REQUIRES: the paths are ResolvePath's and end in single leaves.
+// REQUIRES: the paths are ResolvePath's, and end in single leaves or repeated
+// fields of scalars.
 ExtractPlan CompileExtractPlan(const google::protobuf::Descriptor& record,
                                const std::vector<FieldPath>& paths);
 

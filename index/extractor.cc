@@ -2,6 +2,7 @@
 
 #include "index/extractor.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/base/attributes.h"
@@ -82,7 +83,18 @@ FieldInfo MakeInfo(const internal::FieldPath& fields, std::string_view path) {
     info.nullable |= field->has_presence() && !field->is_required();
     info.numbers.push_back(field->number());
   }
+  info.repeated = fields.back()->is_repeated();
+  if (info.repeated) info.nullable = false;
   return info;
+}
+
+absl::StatusOr<internal::FieldPath> ResolveList(const Descriptor& record,
+                                                std::string_view path) {
+  ASSIGN_OR_RETURN(internal::FieldPath fields, ResolvePath(record, path));
+  const FieldDescriptor& leaf = *fields.back();
+  if (leaf.is_repeated() && leaf.message_type() == nullptr) return fields;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the field is not a repeated field of scalars: path=", Quote(path)));
 }
 
 absl::StatusOr<internal::FieldPath> ResolveLeaf(const Descriptor& record,
@@ -96,9 +108,10 @@ absl::StatusOr<internal::FieldPath> ResolveLeaf(const Descriptor& record,
 // read, or null after Fail.
 class Extraction {
  public:
+  // `elements` may be null.
   Extraction(const ExtractPlan& plan, std::string_view record,
-             std::span<FieldValue> out)
-      : plan_(plan), begin_(record.data()), out_(out) {}
+             std::span<FieldValue> out, std::vector<ListElement>* elements)
+      : plan_(plan), begin_(record.data()), out_(out), elements_(elements) {}
 
   void Enter(const MessagePlan& message) {
     for (const uint32_t slot : message.entered) {
@@ -111,6 +124,20 @@ class Extraction {
   // `depth_left` is how many messages may still be opened inside this one.
   const char* ReadFields(const MessagePlan& message, const char* p,
                          const char* end, int depth_left, uint32_t end_tag);
+
+  // At the end: takes out elements that a later member of a oneof has cleared.
+  void DropCleared() {
+    if (cleared_.empty()) return;
+    size_t i = 0;
+    std::erase_if(*elements_, [&](const ListElement& element) {
+      const size_t at = i++;
+      return std::any_of(cleared_.begin(), cleared_.end(),
+                         [&](const std::pair<uint32_t, size_t>& cleared) {
+                           return cleared.first == element.field &&
+                                  at < cleared.second;
+                         });
+    });
+  }
 
   // REQUIRES: a Read function returned null.
   absl::Status error() const {
@@ -132,11 +159,28 @@ class Extraction {
   const char* ReadChild(const MessagePlan& message, const FieldPlan& field,
                         const char* start, const char* p, const char* end,
                         int depth_left);
+  const char* ReadElement(const MessagePlan& message, const FieldPlan& element,
+                          const char* start, const char* p, const char* end);
+  const char* ReadPacked(const MessagePlan& message, const FieldPlan& element,
+                         const char* start, const char* p, const char* end);
 
   void Clear(Range slots) {
     for (uint32_t i = slots.begin; i < slots.end; ++i) {
       out_[plan_.clears[i]] = FieldValue();
+      if (elements_ != nullptr) [[unlikely]]
+        ClearElements(plan_.clears[i]);
     }
+  }
+
+  // Those read so far, if the slot is a list's.
+  void ClearElements(uint32_t slot) {
+    if (elements_->empty()) return;
+    for (auto& [cleared, before] : cleared_) {
+      if (cleared != slot) continue;
+      before = elements_->size();
+      return;
+    }
+    cleared_.emplace_back(slot, elements_->size());
   }
 
   void SetBits(const FieldPlan& field, uint64_t bits) {
@@ -175,6 +219,9 @@ class Extraction {
   const ExtractPlan& plan_;
   const char* const begin_;
   const std::span<FieldValue> out_;
+  std::vector<ListElement>* const elements_;
+  // By slot: how many elements there were when it was cleared last.
+  std::vector<std::pair<uint32_t, size_t>> cleared_;
 
   const MessagePlan* message_ = nullptr;
   uint32_t tag_ = 0;
@@ -237,6 +284,8 @@ inline const char* Extraction::ReadField(const MessagePlan& message,
       SetText(field, text);
       return p + length;
     }
+    case FieldOp::kElement:
+      return ReadElement(message, plan_.elements[field.child], start, p, end);
     default:
       break;
   }
@@ -321,6 +370,35 @@ const char* Extraction::ReadChild(const MessagePlan& message,
   return ReadFields(child, p, end, depth_left - 1, end_tag);
 }
 
+// One element, read into the slot and taken out of it.
+const char* Extraction::ReadElement(const MessagePlan& message,
+                                    const FieldPlan& element, const char* start,
+                                    const char* p, const char* end) {
+  p = ReadField(message, element, start, p, end, 0);
+  const uint32_t slot = plan_.targets[element.targets.begin].slot;
+  if (p == nullptr || out_[slot].is_null) return p;
+  for (uint32_t i = element.targets.begin; i < element.targets.end; ++i) {
+    FieldValue& value = out_[plan_.targets[i].slot];
+    if (elements_ != nullptr) {
+      elements_->push_back({plan_.targets[i].slot, value});
+    }
+    value = FieldValue();
+  }
+  return p;
+}
+
+const char* Extraction::ReadPacked(const MessagePlan& message,
+                                   const FieldPlan& element, const char* start,
+                                   const char* p, const char* end) {
+  while (p < end) {
+    p = ReadElement(message, element, p, p, end);
+    if (p == nullptr) {
+      return Fail(message, element.tag, start, "packed values end inside one");
+    }
+  }
+  return p;
+}
+
 // A packed value of a field of numbers, or a field that is unknown or has
 // another wire type than declared.
 const char* Extraction::ReadUnusual(const MessagePlan& message,
@@ -337,6 +415,9 @@ const char* Extraction::ReadUnusual(const MessagePlan& message,
   }
   size_t length = 0;
   const char* const elements = wire::ReadLength(value, p, &length);
+  if (field.op == FieldOp::kElement) {
+    return ReadPacked(message, plan_.elements[field.child], start, elements, p);
+  }
   const bool is_whole = field.op == FieldOp::kSkipFixed32 ? length % 4 == 0
                         : field.op == FieldOp::kSkipFixed64
                             ? length % 8 == 0
@@ -366,12 +447,18 @@ Extractor& Extractor::operator=(Extractor&&) noexcept = default;
 Extractor::~Extractor() = default;
 
 absl::StatusOr<Extractor> Extractor::Compile(
-    const Descriptor& record, const std::vector<std::string>& paths) {
+    const Descriptor& record, const std::vector<std::string>& paths,
+    const std::vector<std::string>& lists) {
   RETURN_IF_ERROR(CheckNoMessageSet(record));
   std::vector<FieldInfo> infos;
   std::vector<internal::FieldPath> resolved;
   for (const std::string& path : paths) {
     ASSIGN_OR_RETURN(internal::FieldPath fields, ResolveLeaf(record, path));
+    infos.push_back(MakeInfo(fields, path));
+    resolved.push_back(std::move(fields));
+  }
+  for (const std::string& path : lists) {
+    ASSIGN_OR_RETURN(internal::FieldPath fields, ResolveList(record, path));
     infos.push_back(MakeInfo(fields, path));
     resolved.push_back(std::move(fields));
   }
@@ -382,14 +469,16 @@ absl::StatusOr<Extractor> Extractor::Compile(
 }
 
 absl::Status Extractor::Extract(std::string_view record,
-                                std::span<FieldValue> out) const {
-  RETURN_IF_ERROR(ExtractPartial(record, out));
+                                std::span<FieldValue> out,
+                                std::vector<ListElement>* elements) const {
+  RETURN_IF_ERROR(ExtractPartial(record, out, elements));
   if (plan_->required != nullptr) return plan_->required->Check(record);
   return absl::OkStatus();
 }
 
-absl::Status Extractor::ExtractPartial(std::string_view record,
-                                       std::span<FieldValue> out) const {
+absl::Status Extractor::ExtractPartial(
+    std::string_view record, std::span<FieldValue> out,
+    std::vector<ListElement>* elements) const {
   DOVETAIL_CHECK(out.size() == fields_.size());
   if (record.size() > wire::kMessageBytesMax) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -397,13 +486,14 @@ absl::Status Extractor::ExtractPartial(std::string_view record,
   }
   for (FieldValue& value : out) value = FieldValue();
   if (record.data() == nullptr) record = "";  // Null means failure below.
-  Extraction extraction(plan_->extract, record, out);
+  Extraction extraction(plan_->extract, record, out, elements);
   const MessagePlan& root = plan_->extract.messages[0];
   extraction.Enter(root);
   if (extraction.ReadFields(root, record.data(), record.data() + record.size(),
                             wire::kDepthMax, 0) == nullptr) {
     return extraction.error();
   }
+  extraction.DropCleared();
   return absl::OkStatus();
 }
 

@@ -41,6 +41,16 @@ struct FieldInfo {
   bool nullable;
   // Field numbers from the record down.
   std::vector<int> numbers;
+  // It has any number of elements, none of them null.
+  bool repeated = false;
+};
+
+// One element of a repeated field.
+struct ListElement {
+  uint32_t field;  // Position in Extractor::fields().
+  FieldValue value;
+
+  friend bool operator==(const ListElement&, const ListElement&) = default;
 };
 
 // The leaf that `path` names in `record`. InvalidArgument if there is no such
@@ -53,27 +63,32 @@ absl::StatusOr<FieldInfo> ResolveField(
 class Extractor {
  public:
   // `record` need not outlive the extractor. A path may be given twice.
-  // Errors as ResolveField's; InvalidArgument too if a message that can occur
-  // in `record` is a message set.
+  // `lists` are of repeated fields of scalars. Errors as ResolveField's;
+  // InvalidArgument too if a message that can occur in `record` is a message
+  // set.
   static absl::StatusOr<Extractor> Compile(
       const google::protobuf::Descriptor& record,
-      const std::vector<std::string>& paths);
+      const std::vector<std::string>& paths,
+      const std::vector<std::string>& lists = {});
   Extractor(Extractor&&) noexcept;
   Extractor& operator=(Extractor&&) noexcept;
   ~Extractor();
 
-  // One per path of Compile, in that order.
+  // One per path of Compile, in that order, then one per list.
   const std::vector<FieldInfo>& fields() const { return fields_; }
 
-  // Fills `out`, one value per field; texts view `record`. InvalidArgument if
+  // Fills `out`, one value per field; texts view `record`. Those of lists stay
+  // null: their elements are put into `elements`, in the order of the record;
+  // null: nobody wants them. InvalidArgument if
   // `record` is not a message of the type, with the byte offset and what is
   // wrong there, or the required field it lacks; `out` is then unspecified.
   // REQUIRES: out.size() == fields().size().
-  absl::Status Extract(std::string_view record,
-                       std::span<FieldValue> out) const;
+  absl::Status Extract(std::string_view record, std::span<FieldValue> out,
+                       std::vector<ListElement>* elements = nullptr) const;
   // The same for a part of a record: required fields may be missing.
-  absl::Status ExtractPartial(std::string_view record,
-                              std::span<FieldValue> out) const;
+  absl::Status ExtractPartial(
+      std::string_view record, std::span<FieldValue> out,
+      std::vector<ListElement>* elements = nullptr) const;
 
  private:
   struct Plan;

@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/status_macros.h"
+#include "base/strings.h"
+#include "dovetail/limits.h"
 #include "index/key_body.h"
 
 namespace dovetail {
@@ -16,6 +18,12 @@ namespace {
 
 using Transform = KeyPart::Transform;
 using Slices = absl::InlinedVector<std::string_view, 8>;
+
+void AddOnce(int field, std::vector<int>* fields) {
+  if (std::find(fields->begin(), fields->end(), field) == fields->end()) {
+    fields->push_back(field);
+  }
+}
 
 // The part of `parts` that holds the field itself, or -1.
 int PartHolding(const std::vector<KeyPart>& parts, int field) {
@@ -64,11 +72,18 @@ KeyPart CarriedForm(const KeyPart& part) {
 
 }  // namespace
 
+struct IndexDefinition::Pieces {
+  Slices index_parts;
+  Slices suffix_parts;
+  std::string_view covering;
+};
+
 absl::StatusOr<IndexDefinition> IndexDefinition::Compile(
-    const v1::IndexSchema& schema, const KeyLayout& row_key,
-    std::span<const FieldInfo> fields) {
+    const v1::IndexSchema& schema, const google::protobuf::Descriptor& record,
+    const KeyLayout& row_key, std::span<const FieldInfo> fields) {
   IndexDefinition index;
   index.name_ = schema.name();
+  index.kind_ = schema.kind();
   index.unique_ = schema.kind() == v1::IndexSchema::UNIQUE;
   ASSIGN_OR_RETURN(index.layout_, KeyLayout::Compile(schema.parts(), fields));
   if (index.layout_.salt_count() != 0) {
@@ -79,12 +94,7 @@ absl::StatusOr<IndexDefinition> IndexDefinition::Compile(
   index.row_parts_ = row_key.parts();
   index.text_row_key_ = row_key.is_text();
   for (const KeyPart& part : index.layout_.parts()) {
-    for (const int field : part.inputs) {
-      if (std::find(index.inputs_.begin(), index.inputs_.end(), field) ==
-          index.inputs_.end()) {
-        index.inputs_.push_back(field);
-      }
-    }
+    for (const int field : part.inputs) AddOnce(field, &index.part_inputs_);
     const auto same =
         std::find(index.row_parts_.begin(), index.row_parts_.end(), part);
     index.same_as_row_part_.push_back(
@@ -92,14 +102,143 @@ absl::StatusOr<IndexDefinition> IndexDefinition::Compile(
             ? -1
             : static_cast<int>(same - index.row_parts_.begin()));
   }
+  ASSIGN_OR_RETURN(index.predicate_,
+                   RowPredicate::Compile(schema.predicate(), record, fields));
+  index.of_every_row_ = !index.unique_ && index.predicate_.empty();
+  RETURN_IF_ERROR(index.CompileKind(schema, fields));
+  RETURN_IF_ERROR(index.CompileCovering(schema, record, fields));
+  index.inputs_ = index.part_inputs_;
+  for (const RowPredicate::Test& test : index.predicate_.tests()) {
+    AddOnce(test.field, &index.inputs_);
+  }
+  for (const int field : index.covering_) AddOnce(field, &index.inputs_);
+  if (index.sum_ >= 0) AddOnce(index.sum_, &index.inputs_);
   index.carried_ = index.row_parts_;
-  if (index.text_row_key_) {
+  if (index.aggregates_) {
+    // An entry leads to no row, so it carries nothing of its key.
+  } else if (index.text_row_key_) {
     for (KeyPart& part : index.carried_) part = CarriedForm(part);
     index.PlanTextRowKey();
   } else {
     index.PlanRowKey(row_key);
   }
+  index.PlanHeld();
   return index;
+}
+
+absl::Status IndexDefinition::CompileKind(const v1::IndexSchema& schema,
+                                          std::span<const FieldInfo> fields) {
+  const auto find = [&](const std::string& path) {
+    const auto info = std::find_if(
+        fields.begin(), fields.end(),
+        [&](const FieldInfo& field) { return field.path == path; });
+    return info == fields.end() ? -1 : static_cast<int>(info - fields.begin());
+  };
+  if (!v1::IndexSchema::Kind_IsValid(kind_)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("index is of no known kind: kind=", kind_));
+  }
+  aggregates_ =
+      kind_ == v1::IndexSchema::COUNT || kind_ == v1::IndexSchema::SUM;
+  if (aggregates_ && !schema.covering().empty()) {
+    return absl::InvalidArgumentError(
+        "a COUNT or SUM index has no covering fields: its entries are of many "
+        "rows");
+  }
+  if (sums() != !schema.sum().empty()) {
+    return absl::InvalidArgumentError(
+        sums() ? "a SUM index needs the field `sum`"
+               : "only a SUM index has a field `sum`");
+  }
+  if (sums()) {
+    sum_ = find(schema.sum());
+    sum_type_ = sum_ < 0 ? FieldType::kString : fields[sum_].type;
+    if (sum_type_ != FieldType::kInt32 && sum_type_ != FieldType::kInt64 &&
+        sum_type_ != FieldType::kUint32 && sum_type_ != FieldType::kUint64) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "only integer fields can be summed: path=", Quote(schema.sum()),
+          " type=", ToAbsl(FieldTypeName(sum_type_))));
+    }
+  }
+  if (schema.fan_out().empty()) {
+    if (schema.fan_out_max() == 0) return CheckParts(fields);
+    return absl::InvalidArgumentError(
+        "fan_out_max is for indexes with fan_out");
+  }
+  if (unique_) {
+    return absl::InvalidArgumentError(
+        "a UNIQUE index has no fan_out: declare it VALUE or COUNT");
+  }
+  fan_out_ = find(schema.fan_out());
+  fan_out_max_ =
+      schema.fan_out_max() == 0 ? kFanOutDefault : schema.fan_out_max();
+  if (fan_out_max_ > kFanOutMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("fan_out_max is too large: fan_out_max=", fan_out_max_,
+                     " max=", kFanOutMax));
+  }
+  if (std::find(part_inputs_.begin(), part_inputs_.end(), fan_out_) ==
+      part_inputs_.end()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "no part is of the fan_out field: path=", Quote(schema.fan_out())));
+  }
+  return CheckParts(fields);
+}
+
+// Values that only hash alike must not meet in one group; and of a list's
+// elements nobody could tell from the record which one an entry is of.
+absl::Status IndexDefinition::CheckParts(
+    std::span<const FieldInfo> fields) const {
+  for (const Column& column : layout_.columns()) {
+    if (column.part >= 0) continue;
+    if (!aggregates_ && column.field != fan_out_) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a field is only hashed, but has to be a part itself: path=",
+        Quote(fields[column.field].path),
+        aggregates_ ? " kind=" : " fan_out, kind=",
+        v1::IndexSchema::Kind_Name(kind_)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status IndexDefinition::CompileCovering(
+    const v1::IndexSchema& schema, const google::protobuf::Descriptor& record,
+    std::span<const FieldInfo> fields) {
+  if (static_cast<size_t>(schema.covering_size()) > kCoveringFieldsMax) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "too many covering fields: fields=", schema.covering_size(),
+        " max=", kCoveringFieldsMax));
+  }
+  std::vector<FieldInfo> covered;
+  for (const std::string& path : schema.covering()) {
+    const auto info = std::find_if(
+        fields.begin(), fields.end(),
+        [&](const FieldInfo& field) { return field.path == path; });
+    if (info == fields.end()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a covering field is none of the record: path=", Quote(path)));
+    }
+    const int at = static_cast<int>(info - fields.begin());
+    if (std::find(covering_.begin(), covering_.end(), at) != covering_.end()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a covering field is named more than once: path=", Quote(path)));
+    }
+    covering_.push_back(at);
+    covered.push_back(*info);
+  }
+  ASSIGN_OR_RETURN(covering_encoder_,
+                   OldFieldsEncoder::Compile(record, covered));
+  return absl::OkStatus();
+}
+
+void IndexDefinition::PlanHeld() {
+  held_.assign(field_count_, false);
+  const auto hold = [this](const KeyPart& part) {
+    if (!part.computed()) held_[part.inputs[0]] = true;
+  };
+  for (const KeyPart& part : layout_.parts()) hold(part);
+  for (const size_t i : suffix_) hold(row_parts_[i]);
+  for (const int field : covering_) held_[field] = true;
 }
 
 // Decides for each part of the row key whether the index's parts already have
@@ -188,9 +327,13 @@ void IndexDefinition::PlanTextRowKey() {
   needs_fields_ = true;
 }
 
-bool IndexDefinition::HasEntry(std::span<const FieldValue> fields) const {
-  return !unique_ || std::none_of(inputs_.begin(), inputs_.end(),
-                                  [&](int f) { return fields[f].is_null; });
+bool IndexDefinition::QualifiesForEntry(
+    std::span<const FieldValue> fields) const {
+  if (unique_ && std::any_of(part_inputs_.begin(), part_inputs_.end(),
+                             [&](int f) { return fields[f].is_null; })) {
+    return false;
+  }
+  return predicate_.Holds(fields);
 }
 
 // What the row key has already is copied from there.
@@ -212,10 +355,100 @@ absl::Status IndexDefinition::EncodeEntry(const EncodedRow& row,
                                           std::string* value) const {
   RETURN_IF_ERROR(EncodeParts(row, key));
   std::string* rest = unique_ ? value : key;
-  if (text_row_key_) [[unlikely]]
-    return EncodeTextSuffix(row, rest);
-  for (const size_t i : suffix_) rest->append(row.part(i));
+  if (text_row_key_) [[unlikely]] {
+    RETURN_IF_ERROR(EncodeTextSuffix(row, rest));
+  } else {
+    for (const size_t i : suffix_) rest->append(row.part(i));
+  }
+  if (!covering_.empty()) [[unlikely]]
+    AppendCovering(row, value);
   return absl::OkStatus();
+}
+
+void IndexDefinition::AppendCovering(const EncodedRow& row,
+                                     std::string* value) const {
+  for (size_t i = 0; i < covering_.size(); ++i) {
+    covering_encoder_.EncodeField(i, row.fields[covering_[i]], value);
+  }
+}
+
+absl::Status IndexDefinition::EncodeEntries(const EncodedRow& row,
+                                            std::string_view prefix,
+                                            std::vector<Entry>* out) const {
+  out->clear();
+  if (!HasEntry(row.fields)) return absl::OkStatus();
+  const auto add = [&](const EncodedRow& one) {
+    Entry& entry = out->emplace_back();
+    entry.key = prefix;
+    return aggregates_ ? EncodeParts(one, &entry.key)
+                       : EncodeEntry(one, &entry.key, &entry.value);
+  };
+  if (fan_out_ < 0) return add(row);
+
+  const FieldType type = ElementType();
+  std::vector<FieldValue> elements;
+  for (const ListElement& element : row.elements) {
+    if (static_cast<int>(element.field) == fan_out_) {
+      elements.push_back(element.value);
+    }
+  }
+  const auto compare = [type](const FieldValue& a, const FieldValue& b) {
+    return CompareAsKeys(a, b, type);
+  };
+  std::sort(elements.begin(), elements.end(),
+            [&](const auto& a, const auto& b) { return compare(a, b) < 0; });
+  elements.erase(std::unique(elements.begin(), elements.end(),
+                             [&](const auto& a, const auto& b) {
+                               return compare(a, b) == 0;
+                             }),
+                 elements.end());
+  if (elements.size() > fan_out_max_) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "row has too many distinct elements for an index: index=", name_,
+        " elements=", elements.size(), " max=", fan_out_max_));
+  }
+  EncodedRow one = row;
+  for (const FieldValue& element : elements) {
+    one.fields[static_cast<size_t>(fan_out_)] = element;
+    RETURN_IF_ERROR(add(one));
+  }
+  std::sort(out->begin(), out->end());
+  return absl::OkStatus();
+}
+
+FieldType IndexDefinition::ElementType() const {
+  for (const Column& column : layout_.columns()) {
+    if (column.field == fan_out_) return column.type;
+  }
+  return FieldType::kBytes;
+}
+
+GroupValue IndexDefinition::Contribution(
+    std::span<const FieldValue> fields) const {
+  GroupValue value;
+  value.count = 1;
+  if (sum_ < 0) return value;
+  const FieldValue& field = fields[static_cast<size_t>(sum_)];
+  if (field.is_null) return value;
+  const bool is_signed =
+      sum_type_ == FieldType::kInt32 || sum_type_ == FieldType::kInt64;
+  value.sum = is_signed ? absl::int128(static_cast<int64_t>(field.bits))
+                        : absl::int128(field.bits);
+  return value;
+}
+
+absl::StatusOr<std::vector<Value>> IndexDefinition::GroupColumns(
+    std::string_view key) const {
+  Pieces pieces;
+  RETURN_IF_ERROR(Split(key, {}, &pieces));
+  std::vector<Value> values;
+  for (const Column& column : layout_.columns()) {
+    const auto part = static_cast<size_t>(column.part);
+    ASSIGN_OR_RETURN(
+        values.emplace_back(),
+        DecodeKeyPart(layout_.parts()[part], pieces.index_parts[part]));
+  }
+  return values;
 }
 
 absl::Status IndexDefinition::EncodeTextSuffix(const EncodedRow& row,
@@ -246,15 +479,17 @@ absl::Status IndexDefinition::EncodeUniqueKey(const EncodedRow& row,
 }
 
 absl::Status IndexDefinition::DecodeFields(
-    std::span<const std::string_view> index_parts,
-    std::span<const std::string_view> suffix_parts, std::vector<Value>* storage,
-    std::vector<FieldValue>* fields) const {
-  fields->resize(field_count_);
+    const Pieces& pieces, const std::vector<bool>& wanted,
+    std::vector<Value>* storage, std::vector<FieldValue>* fields) const {
+  const Slices& index_parts = pieces.index_parts;
+  const Slices& suffix_parts = pieces.suffix_parts;
+  fields->assign(field_count_, FieldValue());
   // Reserved, because the field values view the strings in it.
+  storage->clear();
   storage->reserve(index_parts.size() + suffix_parts.size());
   const auto decode = [&](const KeyPart& part,
                           std::string_view bytes) -> absl::Status {
-    if (part.computed() || !needed_[part.inputs[0]]) return absl::OkStatus();
+    if (part.computed() || !wanted[part.inputs[0]]) return absl::OkStatus();
     ASSIGN_OR_RETURN(Value value, DecodeKeyPart(part, bytes));
     storage->push_back(std::move(value));
     ASSIGN_OR_RETURN((*fields)[part.inputs[0]],
@@ -271,40 +506,61 @@ absl::Status IndexDefinition::DecodeFields(
   return absl::OkStatus();
 }
 
-absl::Status IndexDefinition::RowKeyOf(std::string_view entry_key,
-                                       std::string_view entry_value,
-                                       std::string* row_key) const {
-  Slices index_parts;
+absl::Status IndexDefinition::Split(std::string_view entry_key,
+                                    std::string_view entry_value,
+                                    Pieces* pieces) const {
   for (const KeyPart& part : layout_.parts()) {
     ASSIGN_OR_RETURN(const std::string_view bytes,
                      ConsumeKeyPart(part, &entry_key));
-    index_parts.push_back(bytes);
+    pieces->index_parts.push_back(bytes);
   }
-  std::string_view rest = unique_ ? entry_value : entry_key;
-  Slices suffix_parts;
+  std::string_view* const rest = unique_ ? &entry_value : &entry_key;
   for (const size_t i : suffix_) {
     ASSIGN_OR_RETURN(const std::string_view bytes,
-                     ConsumeKeyPart(carried_[i], &rest));
-    suffix_parts.push_back(bytes);
+                     ConsumeKeyPart(carried_[i], rest));
+    pieces->suffix_parts.push_back(bytes);
   }
-  if (!rest.empty() || (unique_ ? !entry_key.empty() : !entry_value.empty())) {
+  pieces->covering = entry_value;
+  if (!entry_key.empty() || (covering_.empty() && !entry_value.empty())) {
     return absl::InvalidArgumentError(
         absl::StrCat("entry has bytes it should not have: index=", name_));
   }
+  return absl::OkStatus();
+}
 
+absl::Status IndexDefinition::DecodeEntry(std::string_view entry_key,
+                                          std::string_view entry_value,
+                                          std::vector<Value>* storage,
+                                          std::vector<FieldValue>* fields,
+                                          std::string_view* covering) const {
+  Pieces pieces;
+  RETURN_IF_ERROR(Split(entry_key, entry_value, &pieces));
+  *covering = pieces.covering;
+  return DecodeFields(pieces, held_, storage, fields);
+}
+
+absl::Status IndexDefinition::RowKeyOf(std::string_view entry_key,
+                                       std::string_view entry_value,
+                                       std::string* row_key) const {
+  if (aggregates_) [[unlikely]] {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "entry is of a group of rows, and leads to none: index=", name_));
+  }
+  Pieces pieces;
+  RETURN_IF_ERROR(Split(entry_key, entry_value, &pieces));
   std::vector<Value> storage;
   std::vector<FieldValue> fields;
   if (needs_fields_) {
-    RETURN_IF_ERROR(DecodeFields(index_parts, suffix_parts, &storage, &fields));
+    RETURN_IF_ERROR(DecodeFields(pieces, needed_, &storage, &fields));
   }
   row_key->clear();
   for (size_t i = 0; i < sources_.size(); ++i) {
     switch (sources_[i].kind) {
       case Source::Kind::kIndexPart:
-        row_key->append(index_parts[sources_[i].position]);
+        row_key->append(pieces.index_parts[sources_[i].position]);
         break;
       case Source::Kind::kSuffix:
-        row_key->append(suffix_parts[sources_[i].position]);
+        row_key->append(pieces.suffix_parts[sources_[i].position]);
         break;
       case Source::Kind::kReencode:
       case Source::Kind::kCompute:
@@ -312,8 +568,8 @@ absl::Status IndexDefinition::RowKeyOf(std::string_view entry_key,
         break;
       case Source::Kind::kCarriedSalt:
       case Source::Kind::kCarriedText:
-        RETURN_IF_ERROR(
-            AppendCarried(i, suffix_parts[sources_[i].position], row_key));
+        RETURN_IF_ERROR(AppendCarried(
+            i, pieces.suffix_parts[sources_[i].position], row_key));
         break;
     }
   }
@@ -332,6 +588,14 @@ absl::Status IndexDefinition::AppendCarried(size_t row_part,
   RETURN_IF_ERROR(DecodeKeyPart(part, value.as_string()).status());
   row_key->append(value.as_string());
   return absl::OkStatus();
+}
+
+bool IndexDefinition::SameEntries(const EncodedRow& a,
+                                  const EncodedRow& b) const {
+  return (aggregates_ || a.key == b.key) &&
+         (fan_out_ < 0 || a.elements == b.elements) &&
+         std::all_of(inputs_.begin(), inputs_.end(),
+                     [&](int f) { return a.fields[f] == b.fields[f]; });
 }
 
 bool IndexDefinition::SameEntry(const EncodedRow& a,

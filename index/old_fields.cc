@@ -62,7 +62,8 @@ absl::StatusOr<OldFieldsEncoder> OldFieldsEncoder::Compile(
     field.type = leaf.type();
     field.tag = TagOf(leaf);
     field.is_timestamp = info.type == FieldType::kTimestamp;
-    field.implicit = path.size() == 1 && !leaf.has_presence();
+    field.implicit =
+        path.size() == 1 && !leaf.has_presence() && !leaf.is_repeated();
     for (size_t i = path.size() - 1; i > 0; --i) {
       field.around.push_back(TagOf(*path[i - 1]));
     }
@@ -74,33 +75,32 @@ absl::StatusOr<OldFieldsEncoder> OldFieldsEncoder::Compile(
 void OldFieldsEncoder::Encode(std::span<const FieldValue> values,
                               std::string* out) const {
   DOVETAIL_CHECK(values.size() == fields_.size());
-  for (size_t i = 0; i < fields_.size(); ++i) {
-    const Field& field = fields_[i];
-    const FieldValue& value = values[i];
-    if (value.is_null) continue;
-    if (field.implicit && value.bits == 0 && value.text.empty()) continue;
-    if (field.around.empty()) {
-      AppendLeaf(field, value, out);
-      continue;
+  for (size_t i = 0; i < fields_.size(); ++i) EncodeField(i, values[i], out);
+}
+
+void OldFieldsEncoder::EncodeField(size_t i, const FieldValue& value,
+                                   std::string* out) const {
+  const Field& field = fields_[i];
+  if (value.is_null) return;
+  if (field.implicit && value.bits == 0 && value.text.empty()) return;
+  if (field.around.empty()) return AppendLeaf(field, value, out);
+  // Each leaf in messages of its own: a reader merges what is one message.
+  std::string body;
+  AppendLeaf(field, value, &body);
+  for (const uint32_t tag : field.around) {
+    std::string message;
+    AppendVarint(tag, &message);
+    if (wire::TypeOfTag(tag) == wire::kStartGroup) {
+      message.append(body);
+      AppendVarint(wire::MakeTag(static_cast<int>(wire::NumberOfTag(tag)),
+                                 wire::kEndGroup),
+                   &message);
+    } else {
+      AppendText(body, &message);
     }
-    // Each leaf in messages of its own: a reader merges what is one message.
-    std::string body;
-    AppendLeaf(field, value, &body);
-    for (const uint32_t tag : field.around) {
-      std::string message;
-      AppendVarint(tag, &message);
-      if (wire::TypeOfTag(tag) == wire::kStartGroup) {
-        message.append(body);
-        AppendVarint(wire::MakeTag(static_cast<int>(wire::NumberOfTag(tag)),
-                                   wire::kEndGroup),
-                     &message);
-      } else {
-        AppendText(body, &message);
-      }
-      body = std::move(message);
-    }
-    out->append(body);
+    body = std::move(message);
   }
+  out->append(body);
 }
 
 void OldFieldsEncoder::AppendLeaf(const Field& field, const FieldValue& value,

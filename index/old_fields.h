@@ -6,9 +6,10 @@
 //
 // It is made from the values that the extractor has read, not by copying
 // pieces of the record: oneofs are decided and messages merged by then, so the
-// smallest record with these values is simply written. Equal values give equal
-// bytes. Required fields of proto2 that no key reads are left out, so it is
-// read with Extractor::ExtractPartial.
+// smallest record with these values is simply written. Elements of repeated
+// fields follow, in their order. Equal values give equal bytes. Required fields
+// of proto2 that no key reads are left out, so it is read with
+// Extractor::ExtractPartial.
 
 #pragma once
 
@@ -36,6 +37,9 @@ class OldFieldsEncoder {
   // Appends the record to `out`.
   // REQUIRES: one value per field of Compile, in that order.
   void Encode(std::span<const FieldValue> values, std::string* out) const;
+  // One of them; nothing if it is null, or the default of a field that cannot
+  // be null.
+  void EncodeField(size_t i, const FieldValue& value, std::string* out) const;
 
  private:
   struct Field {

@@ -202,6 +202,11 @@ TableBuilder& TableBuilder::Unique(std::string_view name,
   return *this;
 }
 
+TableBuilder& TableBuilder::Add(const IndexBuilder& index) {
+  *proto_.add_indexes() = index.proto();
+  return *this;
+}
+
 TableBuilder& TableBuilder::Identity(std::string_view index) {
   proto_.set_identity(std::string(index));
   return *this;

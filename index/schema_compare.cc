@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
@@ -40,6 +41,14 @@ constexpr SchemaRule kRules[] = {
      kAnotherIndex},
     {"index-kind-changed", kRefused, "its entries are of another kind",
      kAnotherIndex},
+    {"index-predicate-changed", kRefused, "it has entries of other rows",
+     kAnotherIndex},
+    {"index-covering-changed", kRefused, "its entries carry other fields",
+     kAnotherIndex},
+    {"index-sum-changed", kRefused, "its entries are sums of another field",
+     kAnotherIndex},
+    {"index-fan-out-changed", kRefused,
+     "its entries are of other elements, or of more of them", kAnotherIndex},
     {"field-added", kAllowed, "rows written so far do not have it set", ""},
     {"field-removed", kAllowed, "kept as an unknown field in rows that have it",
      ""},
@@ -59,9 +68,9 @@ constexpr SchemaRule kRules[] = {
     {"required-added", kRefused, "rows written so far may lack it",
      "keep it optional and check it in an observer"},
     {"required-removed", kAllowed, "rows need no longer have it", ""},
-    {"key-field-removed", kRefused, "keys are made from it",
+    {"key-field-removed", kRefused, "keys or entries are made from it",
      "keep the field, or drop the indexes that read it first"},
-    {"key-field-renamed", kRefused, "keys name it by its path",
+    {"key-field-renamed", kRefused, "keys or entries name it by its path",
      "keep its name, or replace the indexes that read it first"},
     {"key-field-type-changed", kRefused, "keys hold it as another type",
      kAnotherField},
@@ -116,6 +125,34 @@ void CompareRowKeys(const CompiledTable& stored, const CompiledTable& wanted,
   CompareParts(kRule, stored, "row key", s.parts(), w.parts(), changes);
 }
 
+// Which rows have entries, how many, and what is in them besides the key.
+void CompareExtent(const CompiledTable& stored, const std::string& place,
+                   const v1::IndexSchema& s, const v1::IndexSchema& w,
+                   std::vector<SchemaChange>* changes) {
+  const auto compare = [&](std::string_view rule, std::string is,
+                           std::string wanted) {
+    if (is == wanted) return;
+    changes->push_back(
+        MakeChange(rule, stored, place, std::move(is), std::move(wanted)));
+  };
+  const auto tests = [](const v1::IndexSchema& index) {
+    std::string words;
+    for (const v1::IndexSchema::Test& test : index.predicate()) {
+      absl::StrAppend(&words, "{", test.ShortDebugString(), "}");
+    }
+    return words;
+  };
+  const auto fan_out = [](const v1::IndexSchema& index) {
+    if (index.fan_out().empty()) return std::string();
+    return absl::StrCat(index.fan_out(), " max=", index.fan_out_max());
+  };
+  compare("index-predicate-changed", tests(s), tests(w));
+  compare("index-covering-changed", absl::StrJoin(s.covering(), ","),
+          absl::StrJoin(w.covering(), ","));
+  compare("index-sum-changed", s.sum(), w.sum());
+  compare("index-fan-out-changed", fan_out(s), fan_out(w));
+}
+
 void CompareIndexes(const CompiledTable& stored, const CompiledTable& wanted,
                     std::vector<SchemaChange>* changes) {
   for (const v1::IndexSchema& s : stored.schema().indexes()) {
@@ -134,6 +171,7 @@ void CompareIndexes(const CompiledTable& stored, const CompiledTable& wanted,
     }
     CompareParts("index-parts-changed", stored, place, s.parts(), w.parts(),
                  changes);
+    CompareExtent(stored, place, s, w, changes);
   }
   for (const v1::IndexSchema& w : wanted.schema().indexes()) {
     if (stored.FindIndex(ToStd(w.name())) >= 0) continue;
@@ -196,9 +234,8 @@ std::vector<SchemaChange> CompareTables(const CompiledTable& stored,
   std::string s_order = s.change_order().ShortDebugString();
   std::string w_order = w.change_order().ShortDebugString();
   if (s_order != w_order) {
-    changes.push_back(MakeChange("change-order-changed", stored,
-                                 "change order", std::move(s_order),
-                                 std::move(w_order)));
+    changes.push_back(MakeChange("change-order-changed", stored, "change order",
+                                 std::move(s_order), std::move(w_order)));
   }
   std::vector<SchemaChange> records = CompareRecords(stored, wanted);
   std::move(records.begin(), records.end(), std::back_inserter(changes));

@@ -43,6 +43,12 @@ class EntrySink {
   // The entry with this value.
   virtual void DeleteEntry(size_t index, std::string key,
                            std::string_view value) = 0;
+  // The row under `row_key` comes into the group (`there`), or goes, with what
+  // it is in it. A COUNT or SUM index that is being built takes only what the
+  // build has come to. InvalidArgument if the key is over its limit.
+  virtual absl::Status AddToGroup(size_t index, std::string key,
+                                  std::string_view row_key, bool there,
+                                  const GroupValue& value) = 0;
   // Counts an entry that the change leaves as it is.
   virtual void KeepEntry(size_t index) = 0;
 };

@@ -10,6 +10,7 @@
 #include "base/seeded_bug.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "observers/entry_diff.h"
 
 namespace dovetail {
 namespace {
@@ -75,6 +76,10 @@ absl::Status IndexMaintenance::Maintain(EntrySink& sink,
   const std::vector<IndexDefinition>& indexes = sink.table().indexes();
   for (size_t i = 0; i < indexes.size(); ++i) {
     if (!sink.Maintains(i)) continue;
+    if (!indexes[i].plain()) [[unlikely]] {
+      RETURN_IF_ERROR(MaintainMany(sink, i));
+      continue;
+    }
     if (old_row != nullptr && new_row != nullptr &&
         indexes[i].SameEntry(*old_row, *new_row)) {
       if (indexes[i].HasEntry(new_row->fields)) sink.KeepEntry(i);
@@ -112,6 +117,36 @@ absl::Status IndexMaintenance::Maintain(EntrySink& sink,
       RETURN_IF_ERROR(PutUnique(sink, i, std::move(after.key),
                                 std::move(after.value), added_by));
     }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status IndexMaintenance::MaintainMany(EntrySink& sink, size_t index) {
+  const EncodedRow* old_row = sink.old_row();
+  const EncodedRow* new_row = sink.new_row();
+  ASSIGN_OR_RETURN(std::optional<EntryDiff> diff,
+                   DiffEntriesOf(sink, index, old_row, new_row));
+  if (!diff.has_value()) {
+    sink.KeepEntry(index);
+    return absl::OkStatus();
+  }
+  if (sink.table().indexes()[index].aggregates()) {
+    return ApplyToGroups(sink, index, old_row, new_row, *std::move(diff));
+  }
+  // What goes under a key that comes again goes by being replaced.
+  auto gone = diff->go.begin();
+  for (IndexDefinition::Entry& entry : diff->come) {
+    for (; gone != diff->go.end() && gone->key < entry.key; ++gone) {
+      sink.DeleteEntry(index, std::move(gone->key), gone->value);
+    }
+    const bool replaces = gone != diff->go.end() && gone->key == entry.key;
+    RETURN_IF_ERROR(sink.PutEntry(index, std::move(entry.key),
+                                  std::move(entry.value),
+                                  replaces ? &gone->value : nullptr));
+    if (replaces) ++gone;
+  }
+  for (; gone != diff->go.end(); ++gone) {
+    sink.DeleteEntry(index, std::move(gone->key), gone->value);
   }
   return absl::OkStatus();
 }

@@ -52,6 +52,8 @@ class IndexMaintenance final : public Observer {
 
   static absl::Status Violation(const Contested& contested);
   absl::Status Maintain(internal::EntrySink& sink, std::string_view added_by);
+  // Of an index in which a row may have several entries, or a share of some.
+  absl::Status MaintainMany(internal::EntrySink& sink, size_t index);
   absl::Status PutUnique(internal::EntrySink& sink, size_t index,
                          std::string key, std::string value,
                          std::string_view added_by);

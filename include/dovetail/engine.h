@@ -238,6 +238,19 @@ class Engine {
   absl::StatusOr<ScanEnd> ForEach(const ReadOptions& options,
                                   const ScanRequest& request, RowVisitor visit);
 
+  // Counts and sums of rows, without reading any: from a COUNT or SUM index.
+  // With a value for each of its columns one point read, else a scan of the
+  // groups in the range.
+  //   InvalidArgument     the index is of another kind, or the range is none
+  //   FailedPrecondition  the index does not serve reads now
+  absl::StatusOr<Totals> Aggregate(const ReadOptions& options,
+                                   const GroupRange& range);
+  // The groups themselves, in index order: `request.index` is such an index,
+  // and limit and continuation are of groups.
+  absl::StatusOr<ScanEnd> ForEachGroup(const ReadOptions& options,
+                                       const ScanRequest& request,
+                                       GroupVisitor visit);
+
   absl::StatusOr<Snapshot> GetSnapshot();
 
   // Reads everything once and compares; memory stays bounded, writers are not

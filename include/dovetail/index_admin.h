@@ -48,7 +48,7 @@ enum class IndexState {
 // "disabled", "building", ...
 std::string_view IndexStateName(IndexState state);
 
-// Declarations, in the words of schema.h.
+// Declarations, in the words of schema.h, where IndexBuilder has the others.
 v1::IndexSchema ValueIndex(std::string_view name, std::vector<Part> parts);
 v1::IndexSchema UniqueIndex(std::string_view name, std::vector<Part> parts);
 
@@ -57,6 +57,7 @@ struct IndexInfo {
   std::string index;
   IndexState state = IndexState::kReadable;
   bool unique = false;
+  v1::IndexSchema::Kind kind = v1::IndexSchema::VALUE;
   std::string reason;          // kDisabled: why.
   uint64_t bytes_on_disk = 0;  // Approximate.
   uint64_t rows_built = 0;     // kBuilding: rows seen so far.

@@ -36,7 +36,7 @@ using StoredVisitor = absl::FunctionRef<bool(const StoredPair&)>;
 // One part of a key.
 struct ExplainedPart {
   std::string fields;     // "seller_id"; several with commas; empty: a salt.
-  std::string transform;  // "hash", "time32"; empty: the value itself.
+  std::string transform;  // "hash", "covering"; empty: the value itself.
   bool descending = false;
   // Behind an index's own parts: what the entry has of the row key besides.
   bool of_row_key = false;
@@ -60,7 +60,7 @@ class KeyInspector {
   // if `key` is not one of this layout.
   absl::StatusOr<std::vector<ExplainedPart>> Explain(
       std::string_view index, std::string_view key) const;
-  // The value of an entry, which is empty or parts of the row key.
+  // An entry's value: parts of the row key, covering fields; count and sum.
   absl::StatusOr<std::vector<ExplainedPart>> ExplainValue(
       std::string_view index, std::string_view value) const;
 

@@ -42,5 +42,11 @@ inline constexpr size_t kTablesMax = 1000;
 inline constexpr size_t kIndexesPerTableMax = 64;
 inline constexpr size_t kKeyPartsMax = 32;
 inline constexpr size_t kNameBytesMax = 64;
+inline constexpr size_t kIndexTestsMax = 32;         // Of one predicate.
+inline constexpr size_t kIndexTestValuesMax = 1000;  // In all of them.
+inline constexpr size_t kIndexTestBytesMax = 64 << 10;
+inline constexpr size_t kCoveringFieldsMax = 64;
+inline constexpr size_t kFanOutDefault = 100;  // Elements of one row.
+inline constexpr size_t kFanOutMax = 10'000;
 
 }  // namespace dovetail

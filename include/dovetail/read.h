@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/numeric/int128.h"
 #include "dovetail/value.h"
 #include "dovetail/write_batch.h"
 
@@ -95,9 +96,25 @@ struct ScanRequest {
   std::optional<Range> range = {};
   // Rows; 0 returns none, and the continuation as it was given.
   uint64_t limit = 100;
+  // Of an index: do without the rows. Each record returned has those fields
+  // alone that the entry holds: its parts', the row key's and the covering
+  // ones; but for these as keys have them, so -0.0 is 0.0. Row::version is 0.
+  // InvalidArgument if the values asked for are of a column that the entries
+  // have as a hash only.
+  bool covered = false;
   // From Page::continuation of the same request; `limit` may differ. Refused
   // with InvalidArgument if damaged or from another request.
   std::string continuation = {};
+};
+
+// The groups of a COUNT or SUM index whose values are in a range; see
+// ScanRequest. Without any values: all of them.
+struct GroupRange {
+  std::string table = {};
+  std::string index = {};
+  std::vector<Value> equal = {};
+  std::vector<Value> any_of = {};
+  std::optional<Range> range = {};
 };
 
 // What a read touched; for tests and EXPLAIN.
@@ -118,6 +135,24 @@ struct ScanEnd {
 
 struct Page : ScanEnd {
   std::vector<Row> rows;
+};
+
+// What a COUNT or SUM index has of one group: rows of the same values.
+struct Group {
+  std::vector<Value> values;  // Of the index's columns.
+  uint64_t count = 0;
+  absl::int128 sum = 0;  // 0 of a COUNT index.
+};
+// Sees one group after the other; false ends the read behind it. Must not
+// throw.
+using GroupVisitor = absl::FunctionRef<bool(const Group&)>;
+
+// Groups added up.
+struct Totals {
+  uint64_t groups = 0;
+  uint64_t count = 0;
+  absl::int128 sum = 0;
+  Work work;
 };
 
 }  // namespace dovetail

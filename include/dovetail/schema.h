@@ -27,7 +27,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "dovetail/read.h"
 #include "dovetail/v1/schema.pb.h"
+#include "dovetail/value.h"
 #include "google/protobuf/descriptor.h"
 
 namespace dovetail {
@@ -79,6 +81,54 @@ Part Time32(std::string_view path,
 Part EnumBytes(std::string_view path, uint32_t bytes = 1);
 Part Varint(std::string_view path);
 
+// A test of one field, for indexes of a part of the rows; see
+// IndexSchema::Test in schema.proto. Enum values may be given by name.
+class RowTest {
+ public:
+  explicit RowTest(v1::IndexSchema::Test proto) : proto_(std::move(proto)) {}
+
+  // A null value is IsNull's business; it is refused here.
+  static RowTest Equal(std::string_view path, const Value& value);
+  static RowTest In(std::string_view path, const std::vector<Value>& values);
+  static RowTest Between(std::string_view path, const Range& range);
+  static RowTest Prefix(std::string_view path, std::string_view prefix);
+  static RowTest IsNull(std::string_view path);
+  static RowTest IsNotNull(std::string_view path);
+
+  const v1::IndexSchema::Test& proto() const { return proto_; }
+
+ private:
+  v1::IndexSchema::Test proto_;
+};
+
+// An index by itself, for Engine::AddIndex and TableBuilder::Add:
+//   IndexBuilder::Count("orders_by_status",
+//                       {Field("seller_id"), EnumBytes("status")})
+//       .Where({RowTest::IsNull("deleted_at")})
+class IndexBuilder {
+ public:
+  explicit IndexBuilder(v1::IndexSchema proto) : proto_(std::move(proto)) {}
+  static IndexBuilder Value(std::string_view name, std::vector<Part> parts);
+  static IndexBuilder Unique(std::string_view name, std::vector<Part> parts);
+  // How many rows have the same values, and the sum of an integer field.
+  static IndexBuilder Count(std::string_view name, std::vector<Part> parts);
+  static IndexBuilder Sum(std::string_view name, std::vector<Part> parts,
+                          std::string_view of);
+
+  // Fields that the entries carry; see ScanRequest::covered.
+  IndexBuilder& Covering(std::vector<std::string> paths);
+  // Only rows for which all tests hold have an entry.
+  IndexBuilder& Where(std::vector<RowTest> tests);
+  // One entry for each distinct element of a repeated field, which `parts`
+  // name as any other; rows with more than `max` are refused.
+  IndexBuilder& FanOut(std::string_view path, uint32_t max = 0);
+
+  const v1::IndexSchema& proto() const { return proto_; }
+
+ private:
+  v1::IndexSchema proto_;
+};
+
 class TableBuilder {
  public:
   // `record` is copied with all the files it imports.
@@ -92,6 +142,7 @@ class TableBuilder {
   TableBuilder& TextRowKey(std::string_view separator, std::vector<Part> parts);
   TableBuilder& Index(std::string_view name, std::vector<Part> parts);
   TableBuilder& Unique(std::string_view name, std::vector<Part> parts);
+  TableBuilder& Add(const IndexBuilder& index);
   // Names the UNIQUE index that is the record's identity; see schema.proto.
   TableBuilder& Identity(std::string_view index);
   // For changes that arrive late, twice or out of order; see ChangeOrder in
