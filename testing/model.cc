@@ -5,6 +5,7 @@
 #include "dovetail/testing/model.h"
 
 #include <algorithm>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
@@ -67,15 +68,31 @@ absl::Status Model::AddTable(const v1::TableSchema& schema,
     ASSIGN_OR_RETURN(std::vector<ModelColumn> all,
                      ReadLayout(declared.parts(), type));
     const size_t own = all.size();
+    const bool counts = declared.kind() == v1::IndexSchema::COUNT ||
+                        declared.kind() == v1::IndexSchema::SUM;
     for (const ModelColumn& column : columns) {
+      if (counts) break;
       const bool has = std::any_of(
           all.begin(), all.end(),
           [&](const ModelColumn& c) { return c.name == column.name; });
       if (!has) all.push_back(column);
     }
+    std::vector<FieldPath> covering;
+    for (const std::string& path : declared.covering()) {
+      ASSIGN_OR_RETURN(covering.emplace_back(), ResolvePath(type, path));
+    }
+    for (const v1::IndexSchema::Test& test : declared.predicate()) {
+      RETURN_IF_ERROR(Passes(test, prototype).status());
+    }
+    FieldPath sum;
+    if (!declared.sum().empty()) {
+      ASSIGN_OR_RETURN(sum, ResolvePath(type, declared.sum()));
+    }
     table.indexes.push_back(
         Index{declared.name(), declared.kind() == v1::IndexSchema::UNIQUE, own,
-              all, std::map<Tuple, Tuple, TupleLess>(TupleLess(all))});
+              all, declared, covering, sum,
+              std::map<Tuple, Tuple, TupleLess>(TupleLess(all)),
+              std::map<Tuple, Group, TupleLess>(TupleLess(all))});
   }
   tables_.emplace(schema.name(), std::move(table));
   return absl::OkStatus();
@@ -234,15 +251,15 @@ absl::Status Model::CheckUnique(const Request& request) {
         ParseRecord(*step.table->prototype, row->second.record);
     for (const Index& index : step.table->indexes) {
       if (!index.unique) continue;
-      const Tuple values =
-          Prefix(ReadColumns(*message, index.columns), index.declared);
-      if (HasNull(values)) continue;
-      auto entry = index.entries.lower_bound(values);
-      const TupleLess less(index.columns);
-      if (entry != index.entries.end() && ++entry != index.entries.end() &&
-          less.Compare(entry->first, values) == 0) {
-        return absl::AlreadyExistsError(
-            absl::StrCat("unique violation index=", index.name));
+      for (const Tuple& all : EntriesOf(index, *message)) {
+        const Tuple values = Prefix(all, index.declared);
+        auto entry = index.entries.lower_bound(values);
+        const TupleLess less(index.columns);
+        if (entry != index.entries.end() && ++entry != index.entries.end() &&
+            less.Compare(entry->first, values) == 0) {
+          return absl::AlreadyExistsError(
+              absl::StrCat("unique violation index=", index.name));
+        }
       }
     }
   }
@@ -298,18 +315,57 @@ absl::StatusOr<Model::Keys> Model::Resolve(const TableState& table,
   return keys;
 }
 
+std::vector<Tuple> Model::EntriesOf(const Index& index, const Message& record) {
+  for (const v1::IndexSchema::Test& test : index.schema.predicate()) {
+    if (!*Passes(test, record)) return {};  // AddTable has tried each.
+  }
+  Tuple entry = ReadColumns(record, index.columns);
+  if (index.unique && HasNull(Prefix(entry, index.declared))) return {};
+  if (index.schema.fan_out().empty()) return {std::move(entry)};
+  const auto column = std::find_if(
+      index.columns.begin(), index.columns.end(),
+      [&](const ModelColumn& c) { return c.name == index.schema.fan_out(); });
+  const auto at = static_cast<size_t>(column - index.columns.begin());
+  std::set<Tuple, TupleLess> entries((TupleLess(index.columns)));
+  for (Value& element : ElementsOf(record, column->path)) {
+    entry[at] = std::move(element);
+    entries.insert(entry);
+  }
+  return {entries.begin(), entries.end()};
+}
+
+void Model::Count(const Message& record, bool there, Index* index) {
+  absl::int128 sum = 0;
+  if (!index->sum.empty()) {
+    const Value value = FieldOf(record, index->sum);
+    if (value.kind() == Value::Kind::kInt) sum = value.as_int();
+    if (value.kind() == Value::Kind::kUint) sum = value.as_uint();
+  }
+  for (const Tuple& tuple : EntriesOf(*index, record)) {
+    Group& group = index->groups[tuple];
+    group.values = tuple;
+    group.count += there ? 1 : -1;
+    group.sum += there ? sum : -sum;
+    if (group.count == 0) index->groups.erase(tuple);
+  }
+}
+
 void Model::SetRow(TableState& table, const Tuple& key,
                    std::optional<ModelRow> row) {
   const auto erase_or_add = [&](const ModelRow& changed, bool add) {
     const std::unique_ptr<Message> message =
         ParseRecord(*table.prototype, changed.record);
     for (Index& index : table.indexes) {
-      const Tuple entry = ReadColumns(*message, index.columns);
-      if (index.unique && HasNull(Prefix(entry, index.declared))) continue;
-      if (add) {
-        index.entries.emplace(entry, key);
-      } else {
-        index.entries.erase(entry);
+      if (index.counts()) {
+        Count(*message, add, &index);
+        continue;
+      }
+      for (const Tuple& entry : EntriesOf(index, *message)) {
+        if (add) {
+          index.entries.emplace(entry, key);
+        } else {
+          index.entries.erase(entry);
+        }
       }
     }
   };

@@ -34,6 +34,34 @@ int ThreeWay(const T& a, const T& b) {
   return a < b ? -1 : b < a ? 1 : 0;
 }
 
+Value ElementOf(const Message& holder, const FieldDescriptor* field, int i) {
+  const Reflection* reflection = holder.GetReflection();
+  switch (field->cpp_type()) {
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return reflection->GetRepeatedBool(holder, field, i);
+    case FieldDescriptor::CPPTYPE_INT32:
+      return reflection->GetRepeatedInt32(holder, field, i);
+    case FieldDescriptor::CPPTYPE_INT64:
+      return reflection->GetRepeatedInt64(holder, field, i);
+    case FieldDescriptor::CPPTYPE_UINT32:
+      return reflection->GetRepeatedUInt32(holder, field, i);
+    case FieldDescriptor::CPPTYPE_UINT64:
+      return reflection->GetRepeatedUInt64(holder, field, i);
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return reflection->GetRepeatedDouble(holder, field, i);
+    case FieldDescriptor::CPPTYPE_FLOAT:
+      return reflection->GetRepeatedFloat(holder, field, i);
+    case FieldDescriptor::CPPTYPE_ENUM:
+      return reflection->GetRepeatedEnumValue(holder, field, i);
+    case FieldDescriptor::CPPTYPE_STRING:
+      return reflection->GetRepeatedString(holder, field, i);
+    case FieldDescriptor::CPPTYPE_MESSAGE:
+      break;
+  }
+  DOVETAIL_CHECK(false && "a message is no element");
+  return Value();
+}
+
 }  // namespace
 
 absl::StatusOr<FieldPath> ResolvePath(const Descriptor* type,
@@ -55,7 +83,7 @@ absl::StatusOr<FieldPath> ResolvePath(const Descriptor* type,
 Value FieldOf(const Message& record, const FieldPath& path) {
   const FieldDescriptor* field = path.back();
   const Message* holder = Holder(record, path);
-  if (holder == nullptr) return Value();
+  if (holder == nullptr || field->is_repeated()) return Value();
   const Reflection* reflection = holder->GetReflection();
   if (field->has_presence() && !reflection->HasField(*holder, field)) {
     return Value();
@@ -92,6 +120,28 @@ Value FieldOf(const Message& record, const FieldPath& path) {
   }
   DOVETAIL_CHECK(false && "a message is no column");
   return Value();
+}
+
+Tuple ElementsOf(const Message& record, const FieldPath& path) {
+  const Message* holder = Holder(record, path);
+  Tuple elements;
+  if (holder == nullptr) return elements;
+  const int size = holder->GetReflection()->FieldSize(*holder, path.back());
+  for (int i = 0; i < size; ++i) {
+    elements.push_back(ElementOf(*holder, path.back(), i));
+  }
+  return elements;
+}
+
+void ClearIfRepeated(const FieldPath& path, Message* record) {
+  if (!path.back()->is_repeated()) return;
+  Message* holder = record;
+  for (size_t i = 0; i + 1 < path.size(); ++i) {
+    const Reflection* reflection = holder->GetReflection();
+    if (!reflection->HasField(*holder, path[i])) return;
+    holder = reflection->MutableMessage(holder, path[i]);
+  }
+  holder->GetReflection()->ClearField(holder, path.back());
 }
 
 Value Normalize(const Value& value, const FieldDescriptor* field) {
@@ -200,8 +250,12 @@ absl::StatusOr<std::vector<ModelColumn>> ReadLayout(
 void CopyField(const FieldPath& path, const Message& values, Message* record) {
   const FieldDescriptor* field = path.back();
   const Message* from = Holder(values, path);
+  const Reflection* reflection =
+      from == nullptr ? nullptr : from->GetReflection();
   const bool is_set =
-      from != nullptr && from->GetReflection()->HasField(*from, field);
+      from != nullptr &&
+      (field->is_repeated() ? reflection->FieldSize(*from, field) > 0
+                            : reflection->HasField(*from, field));
   if (!is_set && Holder(*record, path) == nullptr) return;
   Message* to = record;
   for (size_t i = 0; i + 1 < path.size(); ++i) {

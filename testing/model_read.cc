@@ -25,15 +25,40 @@ uint64_t Model::RowCount(std::string_view table) const {
 uint64_t Model::EntryCount(std::string_view table) const {
   uint64_t count = 0;
   for (const Index& index : Find(table)->indexes) {
-    count += index.entries.size();
+    count += index.entries.size() + index.groups.size();
   }
   return count;
 }
 
 std::vector<std::string> Model::IndexNames(std::string_view table) const {
   std::vector<std::string> names;
-  for (const Index& index : Find(table)->indexes) names.push_back(index.name);
+  for (const Index& index : Find(table)->indexes) {
+    if (!index.counts()) names.push_back(index.name);
+  }
   return names;
+}
+
+std::vector<std::string> Model::CountingIndexNames(
+    std::string_view table) const {
+  std::vector<std::string> names;
+  for (const Index& index : Find(table)->indexes) {
+    if (index.counts()) names.push_back(index.name);
+  }
+  return names;
+}
+
+std::vector<Group> Model::Groups(std::string_view table, std::string_view index,
+                                 const Tuple& values) const {
+  const Index& counting = *FindIndex(*Find(table), index);
+  const Tuple equal = NormalizeAll(values, counting.columns);
+  const TupleLess less(counting.columns);
+  std::vector<Group> groups;
+  for (auto it = counting.groups.lower_bound(equal);
+       it != counting.groups.end() && less.Compare(it->first, equal) == 0;
+       ++it) {
+    groups.push_back(it->second);
+  }
+  return groups;
 }
 
 const std::vector<ModelColumn>& Model::Columns(std::string_view table,
@@ -164,6 +189,19 @@ absl::Status Model::CheckScan(const ScanRequest& request,
   const auto group = [&](std::string_view record) {
     return request.any_of.empty() ? Tuple() : MergeTail(request, record);
   };
+  const TableState& table = *Find(request.table);
+  const Index* covering = request.covered && !request.index.empty()
+                              ? FindIndex(table, request.index)
+                              : nullptr;
+  const auto reparsed = [&](const std::string& record) {
+    if (covering == nullptr) return record;
+    const auto message = ParseRecord(*table.prototype, record);
+    if (message == nullptr) return std::string("(not a record)");
+    for (const ModelColumn& column : covering->columns) {
+      ClearIfRepeated(column.path, message.get());
+    }
+    return message->SerializeAsString();
+  };
   size_t begin = 0;
   while (begin < rows.size()) {
     // Rows that may change places: one, or those that tie in a merge.
@@ -175,8 +213,14 @@ absl::Status Model::CheckScan(const ScanRequest& request,
     }
     std::multiset<std::pair<std::string, uint64_t>> is, should_be;
     for (size_t i = begin; i < end; ++i) {
-      is.emplace(rows[i].record, static_cast<uint64_t>(rows[i].version));
-      should_be.emplace(expected[i]->record, expected[i]->version);
+      is.emplace(reparsed(rows[i].record),
+                 static_cast<uint64_t>(rows[i].version));
+      if (covering == nullptr) {
+        should_be.emplace(expected[i]->record, expected[i]->version);
+      } else {
+        should_be.emplace(CoveredPart(table, *covering, expected[i]->record),
+                          0);
+      }
     }
     if (is != should_be) {
       return absl::InternalError(absl::StrCat(
@@ -188,6 +232,21 @@ absl::Status Model::CheckScan(const ScanRequest& request,
     begin = end;
   }
   return absl::OkStatus();
+}
+
+std::string Model::CoveredPart(const TableState& table, const Index& index,
+                               std::string_view record) {
+  const auto whole = ParseRecord(*table.prototype, record);
+  const std::unique_ptr<google::protobuf::Message> part(table.prototype->New());
+  for (const ModelColumn& column : index.columns) {
+    if (!column.path.back()->is_repeated()) {
+      CopyField(column.path, *whole, part.get());
+    }
+  }
+  for (const FieldPath& path : index.covering) {
+    CopyField(path, *whole, part.get());
+  }
+  return part->SerializeAsString();
 }
 
 Tuple Model::ValuesOf(std::string_view table, std::string_view index,

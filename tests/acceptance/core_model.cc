@@ -30,9 +30,9 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "dovetail/engine.h"
+#include "dovetail/testing/model.h"
 #include "tests/acceptance/model_requests.h"
 #include "tests/support/checks.h"
-#include "dovetail/testing/model.h"
 #include "tests/support/temp_dir.h"
 
 namespace dovetail::test {
@@ -100,6 +100,7 @@ class ModelRun {
   absl::Status CompareRows();
   absl::Status CompareLookups();
   absl::Status CompareScans();
+  absl::Status CompareGroups();
   absl::Status CompareAudit();
 
   // All rows of the request: a page of `page_rows`, then pages of any size.
@@ -339,7 +340,8 @@ absl::Status ModelRun::CompareAll() {
   RETURN_IF_ERROR(CompareVerify());
   RETURN_IF_ERROR(CompareRows());
   RETURN_IF_ERROR(CompareLookups());
-  return CompareScans();
+  RETURN_IF_ERROR(CompareScans());
+  return CompareGroups();
 }
 
 absl::Status ModelRun::CompareVerify() {
@@ -414,6 +416,51 @@ absl::Status ModelRun::CompareScans() {
         ReadPages({}, request, request.limit);
     Expect(rows.ok() ? model_.CheckScan(request, *rows) : rows.status(), "Scan",
            request);
+  }
+  return absl::OkStatus();
+}
+
+// Counters: all of them, in pages, and totals of random prefixes.
+absl::Status ModelRun::CompareGroups() {
+  for (const std::string& index : model_.CountingIndexNames("assets")) {
+    const std::vector<Group> expected = model_.Groups("assets", index, {});
+    std::vector<Group> groups;
+    ScanRequest request{.table = "assets", .index = index};
+    do {
+      request.limit = 1 + maker_.Below(20);
+      ASSIGN_OR_RETURN(const ScanEnd end,
+                       engine_->ForEachGroup({}, request, [&](const Group& g) {
+                         groups.push_back(g);
+                         return true;
+                       }));
+      request.continuation = end.continuation;
+    } while (!request.continuation.empty());
+    bool same = groups.size() == expected.size();
+    for (size_t i = 0; same && i < groups.size(); ++i) {
+      same = groups[i].values == expected[i].values &&
+             groups[i].count == expected[i].count &&
+             groups[i].sum == expected[i].sum;
+    }
+    checks_.That(same, absl::StrCat("groups of ", index));
+    for (int i = 0; i < 10; ++i) {
+      const size_t own = model_.OwnColumns("assets", index);
+      GroupRange range{.table = "assets", .index = index};
+      range.equal =
+          maker_.RandomValues(model_, "assets", index, maker_.Below(own + 1));
+      ASSIGN_OR_RETURN(const Totals totals, engine_->Aggregate({}, range));
+      uint64_t count = 0;
+      absl::int128 sum = 0;
+      for (const Group& g : model_.Groups("assets", index, range.equal)) {
+        count += g.count;
+        sum += g.sum;
+      }
+      ++compared_;
+      checks_.That(totals.count == count && totals.sum == sum,
+                   absl::StrCat("totals of ", index));
+      checks_.That(range.equal.size() < own ||
+                       (totals.work.gets == 1 && totals.work.seeks == 0),
+                   "a whole group is one point read");
+    }
   }
   return absl::OkStatus();
 }

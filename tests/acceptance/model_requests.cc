@@ -77,7 +77,22 @@ Schema ModelSchema() {
       .Unique("by_place", {Field("room"), Field("slot").Desc()})
       .Index("by_room", {Field("room"), Field("rank").Desc()})
       .Index("by_slot", {Field("slot").Desc().NullsFirst(), Field("tag")})
-      .Index("by_tag_last", {Field("tag").NullsLast(), Field("room").Desc()});
+      .Index("by_tag_last", {Field("tag").NullsLast(), Field("room").Desc()})
+      .Add(IndexBuilder::Unique("tagged", {Field("room"), Field("tag")})
+               .Where({RowTest::Between("slot", {.min = 0})}))
+      .Add(IndexBuilder::Value("with_s", {Field("room").Desc(), Field("slot")})
+               .Where({RowTest::Prefix("tag", "s"),
+                       RowTest::In("rank", {0, -1, 1})})
+               .Covering({"note", "rank", "tag"}))
+      .Add(IndexBuilder::Count("rooms", {Field("room"), Field("slot").Desc()}))
+      .Add(IndexBuilder::Sum("ranks", {Field("tag").NullsLast()}, "rank"))
+      .Add(IndexBuilder::Sum("slots", {Varint("rank").Desc()}, "slot")
+               .Where({RowTest::IsNotNull("tag")}))
+      .Add(IndexBuilder::Value("labelled", {Field("labels"), Field("rank")})
+               .Covering({"note"})
+               .FanOut("labels"))
+      .Add(IndexBuilder::Count("marks", {Field("marks").Desc(), Field("room")})
+               .FanOut("marks", 8));
   schema.Add(assets);
   TableBuilder places("places", Asset::descriptor());
   places.RowKey({Field("room").Desc(), Field("rank"), Field("slot")})
@@ -197,7 +212,8 @@ std::string Describe(const ScanRequest& request) {
                     range.max.has_value() ? range.max->DebugString() : "",
                     range.max_inclusive ? "]" : ")");
   }
-  return absl::StrCat(out, " limit=", request.limit);
+  return absl::StrCat(out, " limit=", request.limit,
+                      request.covered ? " covered" : "");
 }
 
 std::string RequestMaker::RandomTable() {
@@ -217,6 +233,8 @@ Value RequestMaker::RandomValue(std::string_view table,
   if (column == "room") return Bytes()[Below(6)];
   if (column == "rank") return Time(Below(3));
   if (column == "sequence") return Below(1000);
+  if (column == "labels") return Bytes()[Below(5)];
+  if (column == "marks") return static_cast<int>(Below(4)) - 1;
   DOVETAIL_CHECK(is_asset);
   if (OneIn(5)) return Value();
   if (column == "slot") return static_cast<int>(Below(5)) - 2;
@@ -247,6 +265,10 @@ std::string RequestMaker::RandomRecord(std::string_view table) {
   if (!tag.is_null()) asset.set_tag(tag.as_string());
   asset.set_rank(RandomValue(table, "rank").as_int());
   asset.set_note(note);
+  for (uint64_t i = OneIn(2) ? Below(5) : 0; i > 0; --i) {
+    asset.add_labels(RandomValue(table, "labels").as_string());
+    asset.add_marks(static_cast<int32_t>(RandomValue(table, "marks").as_int()));
+  }
   return asset.SerializeAsString();
 }
 
@@ -287,10 +309,13 @@ void RequestMaker::AddPatch(std::string_view table, bool alone,
   const bool is_order = table == "orders" || table == "splits";
   static constexpr const char* kOrderFields[] = {"status", "ts_ms", "seller_id",
                                                  "note", "amount_cents"};
-  static constexpr const char* kAssetFields[] = {"room", "slot", "rank", "note",
-                                                 "tag"};
+  static constexpr const char* kAssetFields[] = {
+      "room", "slot", "rank", "note", "tag", "labels", "marks"};
   std::vector<std::string> fields;
-  for (const char* field : is_order ? kOrderFields : kAssetFields) {
+  std::vector<const char*> all(std::begin(kOrderFields),
+                               std::end(kOrderFields));
+  if (!is_order) all.assign(std::begin(kAssetFields), std::end(kAssetFields));
+  for (const char* field : all) {
     // Two rows with one identity inside a request: a later put of it would
     // have no single row to be about.
     if (!alone && table == "places" && field == "tag"s) continue;
@@ -412,6 +437,7 @@ ScanRequest RequestMaker::RandomScan(const Model& model) {
     request.range = std::move(range);
   }
   request.limit = 1 + Below(OneIn(2) ? 3 : 50);
+  request.covered = !request.index.empty() && OneIn(3);
   return request;
 }
 

@@ -166,7 +166,23 @@ std::vector<Case> Cases() {
   const Program amount = base.Keyed([](TableBuilder& t) {
     t.RowKey({Field("id")}).Index("by_amount", {Field("amount")});
   });
+  const auto with = [&base](IndexBuilder index) {
+    return base.Keyed([index = std::move(index)](TableBuilder& t) {
+      t.RowKey({Field("id")}).Add(index);
+    });
+  };
+  const IndexBuilder by_note = IndexBuilder::Value("i", {Field("note")});
+  const IndexBuilder by_item = IndexBuilder::Value("i", {Field("items")});
   return {
+      {"index-predicate-changed", with(by_note),
+       with(IndexBuilder(by_note).Where({RowTest::Equal("amount", 7)}))},
+      {"index-covering-changed", with(by_note),
+       with(IndexBuilder(by_note).Covering({"amount"}))},
+      {"index-sum-changed",
+       with(IndexBuilder::Sum("i", {Field("note")}, "amount")),
+       with(IndexBuilder::Sum("i", {Field("note")}, "ts"))},
+      {"index-fan-out-changed", with(IndexBuilder(by_item).FanOut("items")),
+       with(IndexBuilder(by_item).FanOut("items", 7))},
       {"table-added", base, more},
       {"table-undeclared", more, base},
       {"record-type-renamed", base, renamed},

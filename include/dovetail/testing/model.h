@@ -16,9 +16,11 @@
 //
 // It knows the parts of keys that order rows by a field's value: plain,
 // VARINT, DECIMAL, TIME32 and ENUM ones; and leaves out those that only spread
-// them: hashes, buckets, sub-buckets and salts. It does not know limits, values
-// that a transform refuses, REVERSE, TEXT row keys, observers (but see
-// SetPrePut) or mutations addressed by an encoded key.
+// them: hashes, buckets, sub-buckets and salts. Covered reads of a fan-out
+// index are compared without its field, and any_of must not bind a column in
+// front of that field. It does not know limits, values that a transform
+// refuses, REVERSE, TEXT row keys, observers (but see SetPrePut) or mutations
+// addressed by an encoded key.
 
 #pragma once
 
@@ -82,8 +84,10 @@ class Model {
   // Entries of the whole table: of each index, rows without a null part if
   // the index is unique.
   uint64_t EntryCount(std::string_view table) const;
-  // Names of the table's indexes, in schema order.
+  // Names of the table's indexes that lead to rows, in schema order; and of
+  // those that count them.
   std::vector<std::string> IndexNames(std::string_view table) const;
+  std::vector<std::string> CountingIndexNames(std::string_view table) const;
   // Of the row key (index empty) or an index.
   const std::vector<ModelColumn>& Columns(std::string_view table,
                                           std::string_view index) const;
@@ -104,11 +108,17 @@ class Model {
   // the engine does not promise.
   std::vector<const ModelRow*> Scan(const ScanRequest& request) const;
   // OK if `rows` are all rows of the range in an order that the engine may
-  // return, records and versions included; else says what is wrong.
+  // return, records and versions included; else says what is wrong. Of a
+  // covered request the records are compared as messages.
   absl::Status CheckScan(const ScanRequest& request,
                          const std::vector<Row>& rows) const;
 
-  // The values of a layout's columns in a record.
+  // The groups of a COUNT or SUM index whose first columns have these values,
+  // in index order.
+  std::vector<Group> Groups(std::string_view table, std::string_view index,
+                            const Tuple& values) const;
+
+  // The values of a layout's columns in a record; null for a repeated field.
   Tuple ValuesOf(std::string_view table, std::string_view index,
                  std::string_view record) const;
 
@@ -118,7 +128,15 @@ class Model {
     bool unique = false;
     size_t declared = 0;  // How many of the columns are the index's own.
     std::vector<ModelColumn> columns;  // Then the rest of the row key's.
+    v1::IndexSchema schema;
+    std::vector<FieldPath> covering;
+    FieldPath sum;                              // Of a SUM index.
     std::map<Tuple, Tuple, TupleLess> entries;  // To row keys.
+    std::map<Tuple, Group, TupleLess> groups;   // Of a COUNT or SUM index.
+    bool counts() const {
+      return schema.kind() == v1::IndexSchema::COUNT ||
+             schema.kind() == v1::IndexSchema::SUM;
+    }
   };
   struct TableState {
     const google::protobuf::Message* prototype;
@@ -156,6 +174,16 @@ class Model {
 
   // The columns behind equal and any_of, which order a merge.
   Tuple MergeTail(const ScanRequest& request, std::string_view record) const;
+
+  // The tuples of the record's entries: none if the index is not of it, one for
+  // each distinct element of a fan-out field.
+  static std::vector<Tuple> EntriesOf(const Index& index,
+                                      const google::protobuf::Message& record);
+  // What a covered read of the index returns of the record.
+  static std::string CoveredPart(const TableState& table, const Index& index,
+                                 std::string_view record);
+  static void Count(const google::protobuf::Message& record, bool there,
+                    Index* index);
 
   static absl::Status CheckConditions(const Mutation& m,
                                       const TableState& table,

@@ -47,7 +47,13 @@ class TupleLess {
 absl::StatusOr<FieldPath> ResolvePath(const google::protobuf::Descriptor* type,
                                       const std::string& path);
 
-// Null if the field, or a message on its path, is absent.
+// The elements of a repeated field of scalars, as the record has them.
+Tuple ElementsOf(const google::protobuf::Message& record,
+                 const FieldPath& path);
+void ClearIfRepeated(const FieldPath& path, google::protobuf::Message* record);
+
+// Null if the field, or a message on its path, is absent, and of a repeated
+// field.
 Value FieldOf(const google::protobuf::Message& record, const FieldPath& path);
 
 // `value` with the kind that FieldOf gives the field.
@@ -71,6 +77,10 @@ std::unique_ptr<google::protobuf::Message> ParseRecord(
 absl::StatusOr<std::vector<ModelColumn>> ReadLayout(
     const google::protobuf::RepeatedPtrField<v1::KeyPart>& parts,
     const google::protobuf::Descriptor* type);
+
+// Whether the record passes a test of an index's predicate.
+absl::StatusOr<bool> Passes(const v1::IndexSchema::Test& test,
+                            const google::protobuf::Message& record);
 
 // Sets the field that `path` names in `record` to what it is in `values`.
 void CopyField(const FieldPath& path, const google::protobuf::Message& values,
