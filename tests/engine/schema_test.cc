@@ -200,13 +200,14 @@ TEST_F(SchemaTest, AFormatOfAnotherReleaseIsRefused) {
     ASSERT_THAT((*store)->Get({}, CatalogKey(), &bytes), IsOk());
     v1::Catalog catalog;
     ASSERT_TRUE(catalog.ParseFromString(bytes));
-    catalog.set_format_version(3);
+    catalog.set_format_version(4);
     const auto batch = (*store)->NewBatch();
     batch->Put(CatalogKey(), catalog.SerializeAsString());
     ASSERT_THAT((*store)->Write(*batch, true), IsOk());
   }
-  EXPECT_THAT(Engine::Open(dir_.Sub("db"), schema_),
-              StatusIs(StatusCode::kFailedPrecondition, "format=3 known=1,2"));
+  EXPECT_THAT(
+      Engine::Open(dir_.Sub("db"), schema_),
+      StatusIs(StatusCode::kFailedPrecondition, "format=4 known=1,2,3"));
 }
 
 TEST_F(SchemaTest, ADatabaseInUseIsRefused) {

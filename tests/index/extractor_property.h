@@ -96,6 +96,70 @@ inline const std::vector<std::string>& LegacyRecordPaths() {
   return *paths;
 }
 
+// Repeated fields of scalars, some of them where a oneof may clear them.
+inline const std::vector<std::string>& WireRecordLists() {
+  static const auto* const paths =
+      new std::vector<std::string>{"packed_ints",
+                                   "loose_ints",
+                                   "packed_words",
+                                   "packed_reals",
+                                   "packed_flags",
+                                   "packed_colors",
+                                   "texts",
+                                   "blobs",
+                                   "middle.leaf.numbers",
+                                   "middle.other.numbers",
+                                   "as_middle.leaf.numbers",
+                                   "as_middle.other.numbers"};
+  return *paths;
+}
+
+inline const std::vector<std::string>& LegacyRecordLists() {
+  static const auto* const paths =
+      new std::vector<std::string>{"levels", "packed_levels", "loose.levels",
+                                   "detail.loose.levels", "as_loose.levels"};
+  return *paths;
+}
+
+// One element as the parsed message has it.
+inline FieldValue ElementOf(const google::protobuf::Message& message,
+                            const google::protobuf::FieldDescriptor& field,
+                            int i, std::string* scratch) {
+  using google::protobuf::FieldDescriptor;
+  const auto* r = message.GetReflection();
+  FieldValue value;
+  value.is_null = false;
+  const auto sign_extended = [](int64_t v) { return static_cast<uint64_t>(v); };
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_BOOL:
+      value.bits = r->GetRepeatedBool(message, &field, i);
+      break;
+    case FieldDescriptor::CPPTYPE_INT32:
+      value.bits = sign_extended(r->GetRepeatedInt32(message, &field, i));
+      break;
+    case FieldDescriptor::CPPTYPE_INT64:
+      value.bits = sign_extended(r->GetRepeatedInt64(message, &field, i));
+      break;
+    case FieldDescriptor::CPPTYPE_UINT32:
+      value.bits = r->GetRepeatedUInt32(message, &field, i);
+      break;
+    case FieldDescriptor::CPPTYPE_ENUM:
+      value.bits = sign_extended(r->GetRepeatedEnumValue(message, &field, i));
+      break;
+    case FieldDescriptor::CPPTYPE_DOUBLE: {
+      const double v = r->GetRepeatedDouble(message, &field, i);
+      std::memcpy(&value.bits, &v, sizeof(v));
+      break;
+    }
+    case FieldDescriptor::CPPTYPE_STRING:
+      value.text = r->GetRepeatedStringReference(message, &field, i, scratch);
+      break;
+    default:
+      value.is_null = true;  // None of the lists above.
+  }
+  return value;
+}
+
 // One leaf as the parsed message has it. Strings are views of `message`.
 inline FieldValue ValueOf(const google::protobuf::Message& message,
                           const google::protobuf::FieldDescriptor& field,
@@ -163,6 +227,36 @@ inline FieldValue ValueAt(const google::protobuf::Message& record,
   }
 }
 
+// Whether the elements of the field are those of the parsed record.
+inline bool SameElements(const google::protobuf::Message& record,
+                         std::string_view path, size_t field,
+                         const std::vector<ListElement>& elements) {
+  std::vector<FieldValue> values;
+  for (const ListElement& element : elements) {
+    if (element.field == field) values.push_back(element.value);
+  }
+  const google::protobuf::Message* message = &record;
+  const std::vector<std::string> names = absl::StrSplit(ToAbsl(path), '.');
+  for (size_t i = 0; i + 1 < names.size(); ++i) {
+    const auto* part = message->GetDescriptor()->FindFieldByName(names[i]);
+    if (!message->GetReflection()->HasField(*message, part)) {
+      return values.empty();
+    }
+    message = &message->GetReflection()->GetMessage(*message, part);
+  }
+  const auto* list = message->GetDescriptor()->FindFieldByName(names.back());
+  const int size = message->GetReflection()->FieldSize(*message, list);
+  if (values.size() != static_cast<size_t>(size)) return false;
+  std::string scratch;
+  for (int i = 0; i < size; ++i) {
+    if (values[static_cast<size_t>(i)] !=
+        ElementOf(*message, *list, i, &scratch)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 struct ExtractorVerdict {
   bool accepted = false;
   std::string problem;  // Empty if the extractor keeps its promise.
@@ -181,7 +275,8 @@ inline ExtractorVerdict CheckExtractor(
                          bytes.data(), static_cast<int>(bytes.size())) &&
                      parsed->IsInitialized();
   std::vector<FieldValue> values(extractor.fields().size());
-  const absl::Status status = extractor.Extract(record, values);
+  std::vector<ListElement> elements;
+  const absl::Status status = extractor.Extract(record, values, &elements);
   if (status.ok() != verdict.accepted) {
     verdict.problem = absl::StrCat("parser accepts=", verdict.accepted,
                                    " extractor=", status.ToString(),
@@ -191,7 +286,10 @@ inline ExtractorVerdict CheckExtractor(
   for (size_t i = 0; verdict.accepted && i < values.size(); ++i) {
     std::string scratch;
     const std::string& path = extractor.fields()[i].path;
-    if (values[i] != ValueAt(*parsed, path, &scratch)) {
+    const bool same = extractor.fields()[i].repeated
+                          ? SameElements(*parsed, path, i, elements)
+                          : values[i] == ValueAt(*parsed, path, &scratch);
+    if (!same) {
       verdict.problem = absl::StrCat("value differs path=", path,
                                      " bytes=", Quote(bytes, bytes.size()));
     }

@@ -427,8 +427,11 @@ class ExtractorPropertyTest : public ::testing::Test {
 };
 
 template <typename Record>
-void CheckRandomBytes(const std::vector<std::string>& paths, int count) {
-  const Extractor extractor = Compile<Record>(paths);
+void CheckRandomBytes(const std::vector<std::string>& paths,
+                      const std::vector<std::string>& lists, int count) {
+  const auto compiled = Extractor::Compile(*Record::descriptor(), paths, lists);
+  ASSERT_THAT(compiled, IsOk());
+  const Extractor& extractor = *compiled;
   Random random(SeedFromEnvironment(20260101));
   int accepted = 0;
   for (int i = 0; i < count; ++i) {
@@ -453,11 +456,12 @@ void CheckRandomBytes(const std::vector<std::string>& paths, int count) {
 }
 
 TEST_F(ExtractorPropertyTest, AgreesWithTheProto3Parser) {
-  CheckRandomBytes<WireRecord>(WireRecordPaths(), 150000);
+  CheckRandomBytes<WireRecord>(WireRecordPaths(), WireRecordLists(), 150000);
 }
 
 TEST_F(ExtractorPropertyTest, AgreesWithTheProto2Parser) {
-  CheckRandomBytes<LegacyRecord>(LegacyRecordPaths(), 150000);
+  CheckRandomBytes<LegacyRecord>(LegacyRecordPaths(), LegacyRecordLists(),
+                                 150000);
 }
 
 // Two bytes are any tag of one byte with any first byte of a value.
