@@ -15,7 +15,7 @@ namespace {
 constexpr char kTable[] = "orders";
 constexpr uint32_t kIdDigits = 20;
 
-Schema OrdersSchema() {
+Schema OrdersSchema(bool counted) {
   TableBuilder orders(kTable, BenchOrder::descriptor());
   orders.RowKey({Hash({"seller"}), Field("seller"), Field("ts_us").Desc(),
                  Decimal("id", kIdDigits)});
@@ -23,6 +23,10 @@ Schema OrdersSchema() {
   orders.Index("by_status",
                {Hash({"seller"}), Field("seller"), Varint("status"),
                 Field("ts_us").Desc(), Decimal("id", kIdDigits)});
+  if (counted) {
+    orders.Add(IndexBuilder::Sum("badges", {Field("seller"), Varint("status")},
+                                 "amount"));
+  }
   Schema schema;
   schema.Add(orders);
   return schema;
@@ -122,15 +126,16 @@ class DovetailStore : public OrderStore {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<OrderStore>> OpenDovetailStore(
-    const OrderStoreOptions& options, bool digests) {
+    const OrderStoreOptions& options, const DovetailStoreOptions& dovetail) {
   Options engine_options;
-  engine_options.digests = digests;
+  engine_options.digests = dovetail.digests;
   engine_options.block_cache_bytes = options.cache_bytes;
   engine_options.write_buffer_bytes = options.write_buffer_bytes;
   engine_options.compress = options.compress;
   ASSIGN_OR_RETURN(
       std::unique_ptr<Engine> engine,
-      Engine::Open(options.directory, OrdersSchema(), engine_options));
+      Engine::Open(options.directory, OrdersSchema(dovetail.counted),
+                   engine_options));
   return std::make_unique<DovetailStore>(std::move(engine), options.sync);
 }
 

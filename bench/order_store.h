@@ -60,10 +60,15 @@ class OrderStore {
   virtual absl::StatusOr<uint64_t> Check() = 0;
 };
 
-// The engine, through its public interface alone. `digests`: as by default;
-// else without, to see what they cost.
+// The engine, through its public interface alone.
+struct DovetailStoreOptions {
+  bool digests = true;  // As by default.
+  // With a SUM index over the amounts by seller and status besides, which no
+  // phase reads: for what it costs.
+  bool counted = false;
+};
 absl::StatusOr<std::unique_ptr<OrderStore>> OpenDovetailStore(
-    const OrderStoreOptions& options, bool digests);
+    const OrderStoreOptions& options, const DovetailStoreOptions& dovetail);
 
 // LevelDB with indexes maintained by hand. `checked`: with every checksum
 // verified, as the engine does; else with LevelDB's defaults.

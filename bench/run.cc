@@ -32,7 +32,7 @@ struct EngineEntry {
 constexpr EngineEntry kEngines[] = {
     {"dovetail",
      [](const OrderStoreOptions& options) {
-       return OpenDovetailStore(options, /*digests=*/true);
+       return OpenDovetailStore(options, {});
      }},
     {"leveldb",
      [](const OrderStoreOptions& options) {
@@ -44,7 +44,11 @@ constexpr EngineEntry kEngines[] = {
      }},
     {"dovetail-undigested",
      [](const OrderStoreOptions& options) {
-       return OpenDovetailStore(options, /*digests=*/false);
+       return OpenDovetailStore(options, {.digests = false});
+     }},
+    {"dovetail-counted",
+     [](const OrderStoreOptions& options) {
+       return OpenDovetailStore(options, {.counted = true});
      }},
 };
 
