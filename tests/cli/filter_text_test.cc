@@ -46,7 +46,7 @@ std::string Text(const Filter& filter) {
 TEST(FilterTextTest, EveryTest) {
   EXPECT_EQ(Parse("s = \"a b\""), Text(Filter::Equal("s", "a b")));
   EXPECT_EQ(Parse("s='it''"),
-            "--where: a quote is not closed: at=8 near=\"'\"");
+            "--where: a quote is not closed: at=7 near=\"'\"");
   EXPECT_EQ(Parse("s != a"), Text(Filter::Not(Filter::Equal("s", "a"))));
   EXPECT_EQ(Parse("n<-5"), Text(Filter::Below("n", -5)));
   EXPECT_EQ(Parse("n <= 5"), Text(Filter::AtMost("n", 5)));
