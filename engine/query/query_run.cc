@@ -83,9 +83,9 @@ absl::StatusOr<bool> QueryRun::EntryMatches(ReadStream& read) const {
     }
     std::string_view bytes;
     for (; part <= test.part; ++part) {
-      ASSIGN_OR_RETURN(bytes, ConsumeKeyPart(access.entry_parts[part], &rest));
+      ASSIGN_OR_RETURN(bytes, ConsumeKeyPart(*access.entry_parts[part], &rest));
     }
-    const KeyPart& at = access.entry_parts[test.part];
+    const KeyPart& at = *access.entry_parts[test.part];
     ASSIGN_OR_RETURN(const Value value, DecodeKeyPart(at, bytes));
     ASSIGN_OR_RETURN(const FieldValue field, ToFieldValue(value, at.type()));
     if (!test.set.Contains(at.type(), field)) return false;

@@ -15,13 +15,16 @@ bool IsUnique(const CompiledTable& table, int index) {
   return index >= 0 && table.indexes()[static_cast<size_t>(index)].unique();
 }
 
-std::vector<KeyPart> EntryParts(const CompiledTable& table, int index) {
-  std::vector<KeyPart> parts = LayoutOf(table, index).parts();
+std::vector<const KeyPart*> EntryParts(const CompiledTable& table, int index) {
+  std::vector<const KeyPart*> parts;
+  for (const KeyPart& part : LayoutOf(table, index).parts()) {
+    parts.push_back(&part);
+  }
   if (index < 0 || IsUnique(table, index)) return parts;
   const IndexDefinition& definition =
       table.indexes()[static_cast<size_t>(index)];
   for (const size_t i : definition.suffix()) {
-    parts.push_back(definition.carried(i));
+    parts.push_back(&definition.carried(i));
   }
   return parts;
 }
@@ -85,9 +88,9 @@ const KeyLayout& LayoutOf(const CompiledTable& table, int index) {
                    : table.indexes()[static_cast<size_t>(index)].layout();
 }
 
-int PartHolding(std::span<const KeyPart> parts, int field) {
+int PartHolding(std::span<const KeyPart* const> parts, int field) {
   for (size_t i = 0; i < parts.size(); ++i) {
-    if (!parts[i].computed() && parts[i].inputs[0] == field) {
+    if (!parts[i]->computed() && parts[i]->inputs[0] == field) {
       return static_cast<int>(i);
     }
   }

@@ -38,7 +38,8 @@ struct Access {
   int index = -1;  // -1: the row key.
   // What a key consists of: the layout's parts, then the row-key parts that a
   // VALUE entry carries behind them.
-  std::vector<KeyPart> entry_parts;
+  // Of the table.
+  std::vector<const KeyPart*> entry_parts;
   std::vector<AccessRange> ranges;  // By begin; they do not overlap.
   // All ranges begin with the same bytes up to this part.
   size_t common_parts = 0;
@@ -73,7 +74,7 @@ bool HasAllRows(const CompiledTable& table, int index,
 // The layout of an index's keys, or, for -1, of the row key.
 const KeyLayout& LayoutOf(const CompiledTable& table, int index);
 // The part of `parts` that holds the field itself, or -1.
-int PartHolding(std::span<const KeyPart> parts, int field);
+int PartHolding(std::span<const KeyPart* const> parts, int field);
 
 // How an access gives a query's order.
 struct AccessOrder {

@@ -39,7 +39,7 @@ class OrderMatcher {
         next_(first_part) {
     known_.assign(table.fields().size(), false);
     for (size_t i = 0; i < first_part; ++i) {
-      if (!parts_[i].computed()) Know(parts_[i].inputs[0]);
+      if (!parts_[i]->computed()) Know(parts_[i]->inputs[0]);
     }
   }
 
@@ -52,7 +52,7 @@ class OrderMatcher {
     const QueryField& field = fields_[order.slot];
     SkipDetermined();
     if (next_ == parts_.size()) return false;
-    const KeyPart& part = parts_[next_];
+    const KeyPart& part = *parts_[next_];
     if (part.computed() || part.inputs[0] != field.table_field ||
         !KeepsOrder(part, layout_, next_) ||
         part.descending != order.sort.descending) {
@@ -74,7 +74,7 @@ class OrderMatcher {
       SkipDetermined();
       // The end of a UNIQUE key, which has one row.
       if (next_ == parts_.size()) return true;
-      if (!SameOrder(parts_[next_], row_parts[r], r)) return false;
+      if (!SameOrder(*parts_[next_], row_parts[r], r)) return false;
       if (!row_parts[r].computed()) Know(row_parts[r].inputs[0]);
       ++next_;
     }
@@ -90,15 +90,15 @@ class OrderMatcher {
                        [this](int f) { return Knows(f); });
   }
   void SkipDetermined() {
-    while (next_ < parts_.size() && Determined(parts_[next_])) ++next_;
+    while (next_ < parts_.size() && Determined(*parts_[next_])) ++next_;
   }
 
   // Of a row-key part: whether all entries have the same bytes for it in front.
   bool InPrefix(const KeyPart& row_part) const {
-    return std::find(parts_.begin(),
-                     parts_.begin() + static_cast<std::ptrdiff_t>(first_part_),
-                     row_part) !=
-           parts_.begin() + static_cast<std::ptrdiff_t>(first_part_);
+    for (size_t i = 0; i < first_part_; ++i) {
+      if (*parts_[i] == row_part) return true;
+    }
+    return false;
   }
 
   bool SameOrder(const KeyPart& part, const KeyPart& row_part, size_t r) const {
@@ -115,7 +115,7 @@ class OrderMatcher {
 
   const CompiledTable& table_;
   const KeyLayout& layout_;
-  const std::vector<KeyPart>& parts_;
+  const std::vector<const KeyPart*>& parts_;
   std::span<const QueryField> fields_;
   std::vector<bool> known_;
   size_t first_part_;

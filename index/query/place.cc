@@ -25,13 +25,13 @@ absl::Status ReadPlaces::OrderKeyOf(std::string_view key,
                                     std::string* out) const {
   out->clear();
   if (order_.empty()) return absl::OkStatus();
-  const std::vector<KeyPart>& parts = read_.access.entry_parts;
+  const std::vector<const KeyPart*>& parts = read_.access.entry_parts;
   const std::vector<int>& at = read_.order.parts;
   const int last = *std::max_element(at.begin(), at.end());
   absl::InlinedVector<std::string_view, 12> slices;
   for (int i = 0; i <= last; ++i) {
     ASSIGN_OR_RETURN(const std::string_view bytes,
-                     ConsumeKeyPart(parts[static_cast<size_t>(i)], &key));
+                     ConsumeKeyPart(*parts[static_cast<size_t>(i)], &key));
     slices.push_back(bytes);
   }
   for (size_t k = 0; k < order_.size(); ++k) {
@@ -41,9 +41,9 @@ absl::Status ReadPlaces::OrderKeyOf(std::string_view key,
     }
     const auto part = static_cast<size_t>(at[k]);
     ASSIGN_OR_RETURN(const Value value,
-                     DecodeKeyPart(parts[part], slices[part]));
+                     DecodeKeyPart(*parts[part], slices[part]));
     ASSIGN_OR_RETURN(const FieldValue field,
-                     ToFieldValue(value, parts[part].type()));
+                     ToFieldValue(value, parts[part]->type()));
     AppendSortKey(order_[k].sort, field, out);
   }
   return absl::OkStatus();
@@ -97,12 +97,12 @@ class ReadPlaces::Search {
     std::string_view rest = range_.keys.prefix;
     for (size_t i = 0; i < range_.parts_bound; ++i) {
       ASSIGN_OR_RETURN(const std::string_view bytes,
-                       ConsumeKeyPart(parts_[i], &rest));
+                       ConsumeKeyPart(*parts_[i], &rest));
       prefix_parts_.push_back(bytes);
-      if (parts_[i].computed()) continue;
-      ASSIGN_OR_RETURN(Value value, DecodeKeyPart(parts_[i], bytes));
+      if (parts_[i]->computed()) continue;
+      ASSIGN_OR_RETURN(Value value, DecodeKeyPart(*parts_[i], bytes));
       RETURN_IF_ERROR(
-          Know(parts_[i].inputs[0], parts_[i].type(), std::move(value)));
+          Know(parts_[i]->inputs[0], parts_[i]->type(), std::move(value)));
     }
     return absl::OkStatus();
   }
@@ -124,8 +124,8 @@ class ReadPlaces::Search {
 
   // False: the key ends here, which is before the place.
   bool AppendDetermined() {
-    for (; next_ < parts_.size() && Determined(parts_[next_]); ++next_) {
-      if (!AppendKeyPart(parts_[next_], values_, 0, &key_).ok()) return false;
+    for (; next_ < parts_.size() && Determined(*parts_[next_]); ++next_) {
+      if (!AppendKeyPart(*parts_[next_], values_, 0, &key_).ok()) return false;
     }
     return next_ < parts_.size();
   }
@@ -145,7 +145,7 @@ class ReadPlaces::Search {
         CompareFixed(read_.constants[k], wanted_bytes);
         continue;
       }
-      const KeyPart& at = parts_[static_cast<size_t>(part)];
+      const KeyPart& at = *parts_[static_cast<size_t>(part)];
       const auto field = static_cast<size_t>(at.inputs[0]);
       if (known_[field]) {
         std::string bytes;
@@ -158,7 +158,7 @@ class ReadPlaces::Search {
         return absl::OkStatus();
       }
       std::string longer = key_;
-      if (!AppendKeyPartValue(parts_[next_], wanted, &longer).ok()) {
+      if (!AppendKeyPartValue(*parts_[next_], wanted, &longer).ok()) {
         // A value that this part has no form for: a place from another read.
         done_ = true;
         return absl::OkStatus();
@@ -198,7 +198,7 @@ class ReadPlaces::Search {
   // The part's bytes where all keys of the range have the same.
   bool FixedPart(const KeyPart& row_part, std::string* out) const {
     for (size_t i = 0; i < range_.parts_bound; ++i) {
-      if (parts_[i] == row_part) {
+      if (*parts_[i] == row_part) {
         out->assign(prefix_parts_[i]);
         return true;
       }
@@ -209,7 +209,7 @@ class ReadPlaces::Search {
 
   // Appends the place's value of a row-key part, in the form it has here.
   absl::Status AppendRowPart(const KeyPart& row_part, std::string_view bytes) {
-    const KeyPart& part = parts_[next_++];
+    const KeyPart& part = *parts_[next_++];
     if (!row_part.computed()) {
       ASSIGN_OR_RETURN(Value value, DecodeKeyPart(row_part, bytes));
       RETURN_IF_ERROR(
@@ -234,7 +234,7 @@ class ReadPlaces::Search {
   const CompiledTable& table_;
   const std::vector<OrderField>& order_;
   const PlanRead& read_;
-  const std::vector<KeyPart>& parts_;
+  const std::vector<const KeyPart*>& parts_;
   const AccessRange& range_;
 
   std::string key_;

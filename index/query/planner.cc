@@ -1,9 +1,8 @@
 // Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
 //
-// Candidates are few: each index alone, intersections of the most promising
-// ones, and for alternatives the union of the best index of each. A plan that
-// is proven to read no more than it returns needs no comparison with others
-// by statistics.
+// Candidates are few: each index alone, and only if none of these returns all
+// that it reads, intersections of the most promising ones, for alternatives the
+// union of the best index of each, and sorts.
 
 #include "index/query/planner.h"
 
@@ -52,32 +51,47 @@ class Planner {
   }
 
   absl::StatusOr<Plan> Choose() {
+    if (form_.any.empty()) return Finish(*Build(PlanShape{}), 1);
     std::vector<Plan> plans;
     bool scans = false;  // Whether a plan was refused as a full scan.
-    for (const PlanShape& shape : Shapes()) {
-      std::optional<Plan> plan = Build(shape);
-      if (!plan.has_value()) continue;
-      if (plan->full_scan && !query_.proto->allow_full_scan()) {
-        scans = true;
-        continue;
+    const auto add = [&](const std::vector<PlanShape>& shapes) {
+      for (const PlanShape& shape : shapes) {
+        std::optional<Plan> plan = Build(shape);
+        if (!plan.has_value()) continue;
+        if (plan->full_scan && !query_.proto->allow_full_scan()) {
+          scans = true;
+          continue;
+        }
+        plans.push_back(*std::move(plan));
       }
-      plans.push_back(*std::move(plan));
+    };
+    add(ReadShapes(/*sort=*/false));
+    if (std::any_of(plans.begin(), plans.end(), IsExact)) {
+      std::erase_if(plans, [](const Plan& plan) { return !IsExact(plan); });
+    } else {
+      add(OtherShapes());
     }
     if (plans.empty()) return Refuse(scans);
     const size_t candidates = plans.size();
-    return Finish(Best(&plans), candidates);
+    return Finish(Cheapest(&plans), candidates);
   }
 
  private:
   std::span<const QueryField> fields() const { return query_.fields; }
   bool one_alternative() const { return form_.exact && form_.any.size() == 1; }
 
-  // Everything that might be a plan, the best kinds first.
-  std::vector<PlanShape> Shapes() const {
-    if (form_.any.empty()) return {PlanShape{}};
+  std::vector<PlanShape> ReadShapes(bool sort) const {
     std::vector<PlanShape> shapes;
-    for (const int index : usable_) shapes.push_back({Kind::kRead, {index}});
-    AddIntersections(&shapes);
+    for (const int index : usable_) {
+      shapes.push_back({Kind::kRead, {index}, sort});
+    }
+    return shapes;
+  }
+
+  // What might be a plan besides one read in the query's order.
+  std::vector<PlanShape> OtherShapes() const {
+    std::vector<PlanShape> shapes;
+    if (form_.common.size() > 1) AddIntersections(&shapes);
     if (form_.any.size() > 1) {
       for (const bool sort : {false, true}) {
         std::optional<PlanShape> shape = UnionShape(sort);
@@ -85,9 +99,8 @@ class Planner {
       }
     }
     if (query_.ordered && query_.proto->sort_bytes_max() > 0) {
-      for (const int index : usable_) {
-        shapes.push_back({Kind::kRead, {index}, true});
-      }
+      const std::vector<PlanShape> sorted = ReadShapes(/*sort=*/true);
+      shapes.insert(shapes.end(), sorted.begin(), sorted.end());
     }
     return shapes;
   }
@@ -314,18 +327,15 @@ class Planner {
     return EstimatePlan(*in_.statistics, query_, form_, plan, measure);
   }
 
-  // Whether a plan reads nothing that it does not return. How many others a
-  // filter drops is a guess, and may be all of them.
+  // Whether a plan reads nothing that it does not return. It then needs no
+  // rivals: how many rows a filter drops is a guess, and may be all of them.
   static bool IsExact(const Plan& plan) {
     return plan.shape.kind == Kind::kRead && !plan.filter && !plan.shape.sort &&
            plan.reads[0].access.tests.empty();
   }
 
-  // The cheapest; of equal ones the first.
-  Plan Best(std::vector<Plan>* plans) const {
-    if (std::any_of(plans->begin(), plans->end(), IsExact)) {
-      std::erase_if(*plans, [](const Plan& plan) { return !IsExact(plan); });
-    }
+  // Of equal ones the first.
+  Plan Cheapest(std::vector<Plan>* plans) const {
     const bool measure = plans->size() > 1 && !IsExact(plans->front());
     for (Plan& plan : *plans) plan.estimate = EstimateOf(plan, measure);
     return std::move(*std::min_element(
