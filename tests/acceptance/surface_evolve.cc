@@ -167,8 +167,8 @@ std::vector<Case> Cases() {
     t.RowKey({Field("id")}).Index("by_amount", {Field("amount")});
   });
   const auto with = [&base](IndexBuilder index) {
-    return base.Keyed([index = std::move(index)](TableBuilder& t) {
-      t.RowKey({Field("id")}).Add(index);
+    return base.Keyed([one = std::move(index)](TableBuilder& t) {
+      t.RowKey({Field("id")}).Add(one);
     });
   };
   const IndexBuilder by_note = IndexBuilder::Value("i", {Field("note")});
