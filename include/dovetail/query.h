@@ -41,6 +41,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -130,10 +131,13 @@ class Query {
   // these is reached, and always a step further than where it began. Unset:
   // no limit; 0 is refused.
   struct Budget {
-    std::optional<uint64_t> rows;     // Records looked at, matching or not.
-    std::optional<uint64_t> entries;  // Index entries and rows stepped over.
-    std::optional<uint64_t> bytes;    // Of keys and records of rows returned.
-    std::optional<uint64_t> micros;
+    // Records looked at, matching or not.
+    std::optional<uint64_t> rows = {};
+    // Index entries and rows stepped over.
+    std::optional<uint64_t> entries = {};
+    // Of keys and records of rows returned.
+    std::optional<uint64_t> bytes = {};
+    std::optional<uint64_t> micros = {};
   };
   Query& WithBudget(const Budget& budget);
   // Fetch the rows of up to so many entries together, in the order of the row
