@@ -13,8 +13,6 @@
 
 #include "engine/digest_keeper.h"
 
-#include <bit>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -30,32 +28,13 @@ namespace dovetail {
 namespace {
 
 constexpr char kDigestFormat = 0x01;
-constexpr size_t kSumBytesMax = 5 + 10 + 16;
 // In the mark, since all of it is written with each commit.
 constexpr size_t kMarkTablesMax = 4;
 
-char* PutVarint(uint64_t v, char* out) {
-  for (; v >= 0x80; v >>= 7) *out++ = static_cast<char>(v | 0x80);
-  *out++ = static_cast<char>(v);
-  return out;
-}
-
-// Every commit writes sums: byte by byte would be a third of what they cost.
-char* PutBigEndian64(uint64_t v, char* out) {
-  if constexpr (std::endian::native == std::endian::little) {
-    v = __builtin_bswap64(v);
-  }
-  std::memcpy(out, &v, sizeof(v));
-  return out + sizeof(v);
-}
-
 void AppendSpaceSum(uint32_t space, const SpaceSum& sum, std::string* value) {
-  char buffer[kSumBytesMax];
-  char* end = PutVarint(space, buffer);
-  end = PutVarint(sum.count, end);
-  end = PutBigEndian64(absl::Uint128High64(sum.sum), end);
-  end = PutBigEndian64(absl::Uint128Low64(sum.sum), end);
-  value->append(buffer, static_cast<size_t>(end - buffer));
+  AppendVarint(space, value);
+  AppendVarint(sum.count, value);
+  AppendSum(sum.sum, value);
 }
 
 absl::StatusOr<RowSums> ParseSums(std::string_view bytes) {

@@ -230,16 +230,16 @@ class Engine::Impl {
   }
 
   std::shared_ptr<const internal::PublishedState> StateOf(
-      const Snapshot* snapshot,
-      const std::shared_ptr<const internal::PublishedState>& theirs) const {
-    return snapshot != nullptr ? theirs : committer->published();
+      const Snapshot* snapshot) const {
+    return snapshot != nullptr ? snapshot->state_ : committer->published();
   }
 
   // To observers a query is a scan of its table, by no index in particular.
-  absl::StatusOr<QueryEnd> RunQuery(
-      const dovetail::Query& query, uint64_t bytes_max, RowVisitor visit,
-      std::shared_ptr<const internal::PublishedState> state) {
+  absl::StatusOr<QueryEnd> RunQuery(const ReadOptions& read,
+                                    const dovetail::Query& query,
+                                    uint64_t bytes_max, RowVisitor visit) {
     RETURN_IF_ERROR(CheckUsable());
+    const auto state = StateOf(read.snapshot);
     static const std::vector<Value> kNoValues;
     return Observed(
         kPreScan, kPostScan, "PreScan", "PostScan",
@@ -409,8 +409,7 @@ absl::StatusOr<Row> Engine::Get(const ReadOptions& options,
                                 std::string_view table,
                                 const std::vector<Value>& key) {
   RETURN_IF_ERROR(impl_->CheckUsable());
-  const auto state = impl_->StateOf(
-      options.snapshot, options.snapshot ? options.snapshot->state_ : nullptr);
+  const auto state = impl_->StateOf(options.snapshot);
   return impl_->Observed(
       kPreGet, kPostGet, "PreGet", "PostGet", ReadEvent{table, {}, key},
       [&] { return Reader(*state, impl_->options.limits).Get(table, key); },
@@ -421,8 +420,7 @@ absl::StatusOr<std::vector<Row>> Engine::GetBy(
     const ReadOptions& options, std::string_view table, std::string_view index,
     const std::vector<Value>& values) {
   RETURN_IF_ERROR(impl_->CheckUsable());
-  const auto state = impl_->StateOf(
-      options.snapshot, options.snapshot ? options.snapshot->state_ : nullptr);
+  const auto state = impl_->StateOf(options.snapshot);
   return impl_->Observed(
       kPreGet, kPostGet, "PreGet", "PostGet", ReadEvent{table, index, values},
       [&] {
@@ -453,8 +451,7 @@ absl::StatusOr<ScanEnd> Engine::ForEach(const ReadOptions& options,
                                         const ScanRequest& request,
                                         RowVisitor visit) {
   RETURN_IF_ERROR(impl_->CheckUsable());
-  const auto state = impl_->StateOf(
-      options.snapshot, options.snapshot ? options.snapshot->state_ : nullptr);
+  const auto state = impl_->StateOf(options.snapshot);
   return impl_->Observed(
       kPreScan, kPostScan, "PreScan", "PostScan",
       ReadEvent{request.table, request.index, request.equal},
@@ -467,8 +464,7 @@ absl::StatusOr<ScanEnd> Engine::ForEach(const ReadOptions& options,
 absl::StatusOr<Totals> Engine::Aggregate(const ReadOptions& options,
                                          const GroupRange& range) {
   RETURN_IF_ERROR(impl_->CheckUsable());
-  const auto state = impl_->StateOf(
-      options.snapshot, options.snapshot ? options.snapshot->state_ : nullptr);
+  const auto state = impl_->StateOf(options.snapshot);
   return impl_->Observed(
       kPreScan, kPostScan, "PreScan", "PostScan",
       ReadEvent{range.table, range.index, range.equal},
@@ -480,8 +476,7 @@ absl::StatusOr<ScanEnd> Engine::ForEachGroup(const ReadOptions& options,
                                              const ScanRequest& request,
                                              GroupVisitor visit) {
   RETURN_IF_ERROR(impl_->CheckUsable());
-  const auto state = impl_->StateOf(
-      options.snapshot, options.snapshot ? options.snapshot->state_ : nullptr);
+  const auto state = impl_->StateOf(options.snapshot);
   return impl_->Observed(
       kPreScan, kPostScan, "PreScan", "PostScan",
       ReadEvent{request.table, request.index, request.equal},
@@ -498,33 +493,26 @@ absl::StatusOr<QueryPage> Engine::Query(const ReadOptions& options,
   ASSIGN_OR_RETURN(
       static_cast<QueryEnd&>(page),
       impl_->RunQuery(
-          query, limits().page_bytes_max,
-          [&page](const RowView& row) {
+          options, query, limits().page_bytes_max, [&page](const RowView& row) {
             page.rows.push_back(
                 {std::string(row.key), std::string(row.record), row.version});
             return true;
-          },
-          impl_->StateOf(options.snapshot, options.snapshot
-                                               ? options.snapshot->state_
-                                               : nullptr)));
+          }));
   return page;
 }
 
 absl::StatusOr<QueryEnd> Engine::ForEach(const ReadOptions& options,
                                          const dovetail::Query& query,
                                          RowVisitor visit) {
-  return impl_->RunQuery(
-      query, std::numeric_limits<uint64_t>::max(), visit,
-      impl_->StateOf(options.snapshot,
-                     options.snapshot ? options.snapshot->state_ : nullptr));
+  return impl_->RunQuery(options, query, std::numeric_limits<uint64_t>::max(),
+                         visit);
 }
 
 absl::StatusOr<v1::QueryPlan> Engine::Explain(const ReadOptions& options,
                                               const dovetail::Query& query,
                                               const ExplainOptions& explain) {
   RETURN_IF_ERROR(impl_->CheckUsable());
-  const auto state = impl_->StateOf(
-      options.snapshot, options.snapshot ? options.snapshot->state_ : nullptr);
+  const auto state = impl_->StateOf(options.snapshot);
   return QueryService(*state, impl_->options.limits, impl_->options.clock)
       .Explain(query.proto(), explain.run);
 }
@@ -547,8 +535,7 @@ absl::StatusOr<Snapshot> Engine::GetSnapshot() {
 
 absl::StatusOr<VerifyReport> Engine::Verify(const VerifyOptions& options) {
   RETURN_IF_ERROR(impl_->CheckUsable());
-  const auto state = impl_->StateOf(
-      options.snapshot, options.snapshot ? options.snapshot->state_ : nullptr);
+  const auto state = impl_->StateOf(options.snapshot);
   return Verifier(*state, options).Run();
 }
 
@@ -672,8 +659,7 @@ absl::Status Engine::ForEachStored(const ReadOptions& options,
                                    std::string_view index,
                                    std::string_view from, StoredVisitor visit) {
   RETURN_IF_ERROR(impl_->CheckUsable());
-  const auto state = impl_->StateOf(
-      options.snapshot, options.snapshot ? options.snapshot->state_ : nullptr);
+  const auto state = impl_->StateOf(options.snapshot);
   ASSIGN_OR_RETURN(const TableState* found, state->schema->Find(table));
   ASSIGN_OR_RETURN(const int at, FindIndex(*found, index));
   const std::string& prefix = found->prefix(at);

@@ -102,14 +102,11 @@ absl::Status FinishBuild(Committer& committer, const BuildTarget& target,
 }
 
 absl::StatusOr<v1::IndexBuild> LoadBuild(Store& store, const v1::Space& space) {
-  v1::IndexBuild build;
   std::string bytes;
   ASSIGN_OR_RETURN(const bool found,
                    store.Get({}, BuildKey(SpaceId{space.number()}), &bytes));
-  if (found && !build.ParseFromString(bytes)) {
-    return absl::DataLossError("progress of an index build does not parse");
-  }
-  return build;
+  if (!found) return v1::IndexBuild();
+  return ParseIndexBuild(bytes);
 }
 
 }  // namespace

@@ -171,6 +171,14 @@ absl::Status Pacer::Step(Committer::MaintenanceBody body) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<v1::IndexBuild> ParseIndexBuild(std::string_view bytes) {
+  v1::IndexBuild build;
+  if (!build.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return absl::DataLossError("progress of an index build does not parse");
+  }
+  return build;
+}
+
 absl::Status AddEntries(Pacer& pacer, const Limits& limits,
                         const BuildTarget& target, v1::IndexBuild* build,
                         absl::FunctionRef<bool(const v1::IndexBuild&)> go_on) {

@@ -51,6 +51,9 @@ struct BuildTarget {
   v1::Space space;
 };
 
+// The stored progress of a build. DataLoss if it does not parse.
+absl::StatusOr<v1::IndexBuild> ParseIndexBuild(std::string_view bytes);
+
 // Adds the entries of all rows behind `build->position()`; OK once there are
 // none. `go_on` is asked after each step; false ends the job with Cancelled.
 // FailedPrecondition if the index is not being built any more; DataLoss or

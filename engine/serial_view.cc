@@ -6,6 +6,7 @@
 #include "base/seeded_bug.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "engine/index_build.h"
 #include "engine/keyspace.h"
 #include "engine/row_format.h"
 
@@ -82,10 +83,8 @@ absl::StatusOr<bool> SerialView::IsBuiltTo(const TableState& table,
   const SpaceId space{table.indexes[index].space().number()};
   ASSIGN_OR_RETURN(const std::optional<std::string> bytes,
                    Read(BuildKey(space)));
-  v1::IndexBuild build;
-  if (bytes.has_value() && !build.ParseFromString(*bytes)) {
-    return absl::DataLossError("progress of an index build does not parse");
-  }
+  if (!bytes.has_value()) return false;
+  ASSIGN_OR_RETURN(const v1::IndexBuild build, ParseIndexBuild(*bytes));
   return build.all_rows() || row_key <= build.position();
 }
 

@@ -14,16 +14,19 @@ namespace {
 
 using Entry = IndexDefinition::Entry;
 
-// Leaves in both what the other has not.
-void RemoveCommon(std::vector<Entry>* a, std::vector<Entry>* b) {
-  std::vector<Entry> only_a;
-  std::vector<Entry> only_b;
-  std::set_difference(a->begin(), a->end(), b->begin(), b->end(),
-                      std::back_inserter(only_a));
-  std::set_difference(b->begin(), b->end(), a->begin(), a->end(),
-                      std::back_inserter(only_b));
-  *a = std::move(only_a);
-  *b = std::move(only_b);
+bool KeyLess(const Entry& a, const Entry& b) { return a.key < b.key; }
+
+// Leaves what has to be done. A key that comes again, with another value, goes
+// by being put.
+void RemoveCommon(EntryDiff* diff) {
+  std::vector<Entry> go;
+  std::vector<Entry> come;
+  std::set_difference(diff->go.begin(), diff->go.end(), diff->come.begin(),
+                      diff->come.end(), std::back_inserter(go), KeyLess);
+  std::set_difference(diff->come.begin(), diff->come.end(), diff->go.begin(),
+                      diff->go.end(), std::back_inserter(come));
+  diff->go = std::move(go);
+  diff->come = std::move(come);
 }
 
 }  // namespace
@@ -45,7 +48,7 @@ absl::StatusOr<std::optional<EntryDiff>> DiffEntriesOf(
   if (new_row != nullptr) {
     RETURN_IF_ERROR(definition.EncodeEntries(*new_row, prefix, &diff.come));
   }
-  if (!definition.aggregates()) RemoveCommon(&diff.go, &diff.come);
+  if (!definition.aggregates()) RemoveCommon(&diff);
   return std::optional<EntryDiff>(std::move(diff));
 }
 

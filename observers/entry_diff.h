@@ -14,9 +14,9 @@
 
 namespace dovetail {
 
-// Entries with whole store keys. Of a fan-out index no entry is on both sides,
-// but its key may be, with other covering fields. Of an aggregate: the groups
-// that the old and the new row are in.
+// Entries with whole store keys. Of a fan-out index those to delete and those
+// to put, none of one key. Of an aggregate: the groups that the old and the new
+// row are in.
 struct EntryDiff {
   std::vector<IndexDefinition::Entry> go;
   std::vector<IndexDefinition::Entry> come;

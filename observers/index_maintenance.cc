@@ -132,19 +132,12 @@ absl::Status IndexMaintenance::MaintainMany(EntrySink& sink, size_t index) {
   if (sink.table().indexes()[index].aggregates()) {
     return ApplyToGroups(sink, index, old_row, new_row, *std::move(diff));
   }
-  // What goes under a key that comes again goes by being replaced.
-  auto gone = diff->go.begin();
+  for (IndexDefinition::Entry& entry : diff->go) {
+    sink.DeleteEntry(index, std::move(entry.key));
+  }
   for (IndexDefinition::Entry& entry : diff->come) {
-    for (; gone != diff->go.end() && gone->key < entry.key; ++gone) {
-      sink.DeleteEntry(index, std::move(gone->key));
-    }
-    const bool replaces = gone != diff->go.end() && gone->key == entry.key;
     RETURN_IF_ERROR(
         sink.PutEntry(index, std::move(entry.key), std::move(entry.value)));
-    if (replaces) ++gone;
-  }
-  for (; gone != diff->go.end(); ++gone) {
-    sink.DeleteEntry(index, std::move(gone->key));
   }
   return absl::OkStatus();
 }
