@@ -19,13 +19,11 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -41,13 +39,12 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "dovetail/engine.h"
+#include "dovetail/testing/model.h"
 #include "tests/acceptance/kill_requests.h"
 #include "tests/support/checks.h"
-#include "dovetail/testing/model.h"
 #include "tests/support/records.pb.h"
+#include "tests/support/spawn_self.h"
 #include "tests/support/temp_dir.h"
-
-extern char** environ;
 
 namespace dovetail::test {
 namespace {
@@ -225,25 +222,13 @@ absl::Status Killer::RunRound(uint32_t round) {
   const std::string board_path = dir_.Sub(absl::StrCat("board", round));
   board_ = MapBoard(board_path, /*create=*/true);
   if (board_ == nullptr) return absl::InternalError("cannot map the board");
-  std::string args[] = {"core_kill",
-                        "--victim",
-                        board_path,
-                        dir_.Sub("db"),
-                        absl::StrCat(seed_),
-                        absl::StrCat(round),
-                        record_ ? "record" : "plain"};
-  std::vector<char*> argv;
-  for (std::string& arg : args) argv.push_back(arg.data());
-  argv.push_back(nullptr);
-  pid_t victim = -1;
-  if (posix_spawn(&victim, "/proc/self/exe", nullptr, nullptr, argv.data(),
-                  environ) != 0) {
-    return absl::InternalError("cannot start the writer");
-  }
+  ASSIGN_OR_RETURN(
+      const pid_t victim,
+      SpawnSelf({"core_kill", "--victim", board_path, dir_.Sub("db"),
+                 absl::StrCat(seed_), absl::StrCat(round),
+                 record_ ? "record" : "plain"}));
   absl::Status status = KillAtRandom(victim);
-  int result = 0;
-  while (waitpid(victim, &result, 0) < 0 && errno == EINTR) {
-  }
+  const int result = WaitForEnd(victim);
   RETURN_IF_ERROR(status);
   if (!WIFSIGNALED(result) || WTERMSIG(result) != SIGKILL ||
       board_->failed.load() != 0) {

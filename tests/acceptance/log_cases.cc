@@ -6,7 +6,6 @@
 //   log_cases [--kills N]
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -35,8 +34,7 @@
 #include "tests/acceptance/core_cases.h"
 #include "tests/acceptance/text_orders.h"
 #include "tests/engine/changes/changes_test_util.h"
-
-extern char** environ;
+#include "tests/support/spawn_self.h"
 
 namespace dovetail::test {
 namespace {
@@ -357,16 +355,6 @@ int WriterMain(const std::string& db, const std::string& count) {
   }
 }
 
-pid_t StartWriter(std::string db, std::string count) {
-  char* argv[] = {const_cast<char*>("log_cases"), const_cast<char*>("--writer"),
-                  db.data(), count.data(), nullptr};
-  pid_t writer = -1;
-  return ::posix_spawn(&writer, "/proc/self/exe", nullptr, nullptr, argv,
-                       environ) == 0
-             ? writer
-             : -1;
-}
-
 // go-spacemesh #2547: a crash between the main write and the index write.
 TEST_F(LogCases, Case15_NoHalfOrderIsSeenAfterAKill) {
   SKIP_WITHOUT_DATA("olist/status_changes.csv.xz");
@@ -378,19 +366,19 @@ TEST_F(LogCases, Case15_NoHalfOrderIsSeenAfterAKill) {
   uint64_t lost = 0;
   for (int round = 0; round < kills; ++round) {
     const uint64_t before = acknowledged->load();
-    const pid_t writer = StartWriter(db, dir_.Sub("count"));
-    ASSERT_GT(writer, 0) << "the writer does not start";
+    const auto writer =
+        SpawnSelf({"log_cases", "--writer", db, dir_.Sub("count")});
+    ASSERT_THAT(writer, IsOk());
     // The naps only pick the moment: nothing depends on their length.
     siginfo_t ended{};
     while (acknowledged->load() == before && ended.si_pid == 0) {
       ::usleep(200);
-      ::waitid(P_PID, static_cast<id_t>(writer), &ended,
+      ::waitid(P_PID, static_cast<id_t>(*writer), &ended,
                WEXITED | WNOHANG | WNOWAIT);
     }
     ::usleep(static_cast<useconds_t>(random() % 20'000));
-    ::kill(writer, SIGKILL);
-    int how = 0;
-    ASSERT_EQ(::waitpid(writer, &how, 0), writer);
+    ::kill(*writer, SIGKILL);
+    const int how = WaitForEnd(*writer);
     ASSERT_TRUE(WIFSIGNALED(how)) << "the writer failed, round " << round;
     if (round % 10 != 9) continue;
     auto engine = Engine::Open(db, schema_, WriterOptions());

@@ -17,13 +17,11 @@
 // kills.
 
 #include <signal.h>
-#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -42,9 +40,8 @@
 #include "tests/acceptance/kill_check.h"
 #include "tests/acceptance/kill_script.h"
 #include "tests/support/checks.h"
+#include "tests/support/spawn_self.h"
 #include "tests/support/temp_dir.h"
-
-extern char** environ;
 
 namespace dovetail::test {
 namespace {
@@ -171,20 +168,11 @@ void Killer::Begin() {
 absl::StatusOr<Killer::Outcome> Killer::RunVictim(const std::string& point,
                                                   uint64_t hit) {
   if (board_ == nullptr) return absl::InternalError("cannot map the board");
-  std::string args[] = {
-      "log_kill_points", "--victim", root_, absl::StrCat(settings_.seed), point,
-      absl::StrCat(hit)};
-  std::vector<char*> argv;
-  for (std::string& arg : args) argv.push_back(arg.data());
-  argv.push_back(nullptr);
-  pid_t victim = -1;
-  if (posix_spawn(&victim, "/proc/self/exe", nullptr, nullptr, argv.data(),
-                  environ) != 0) {
-    return absl::InternalError("cannot start the script");
-  }
-  int result = 0;
-  while (waitpid(victim, &result, 0) < 0 && errno == EINTR) {
-  }
+  ASSIGN_OR_RETURN(
+      const pid_t victim,
+      SpawnSelf({"log_kill_points", "--victim", root_,
+                 absl::StrCat(settings_.seed), point, absl::StrCat(hit)}));
+  const int result = WaitForEnd(victim);
   if (WIFSIGNALED(result) && WTERMSIG(result) == SIGKILL) {
     return Outcome::kKilled;
   }

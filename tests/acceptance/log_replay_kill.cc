@@ -14,12 +14,10 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -36,10 +34,9 @@
 #include "dovetail/replay.h"
 #include "tests/acceptance/kill_requests.h"
 #include "tests/support/checks.h"
+#include "tests/support/spawn_self.h"
 #include "tests/support/stored_content.h"
 #include "tests/support/temp_dir.h"
-
-extern char** environ;
 
 namespace dovetail::test {
 namespace {
@@ -248,26 +245,13 @@ absl::Status Killer::RunDatabase(uint64_t number, uint64_t kills) {
 
 // The nap only picks the moment of the kill: nothing depends on its length.
 absl::StatusOr<bool> Killer::RunVictim(const Paths& paths, bool keep) {
-  std::string args[] = {"log_replay_kill",
-                        "--victim",
-                        paths.database,
-                        paths.log,
-                        paths.rejects,
-                        keep ? "1" : "0",
-                        absl::StrCat(1 + random_() % 200)};
-  std::vector<char*> argv;
-  for (std::string& arg : args) argv.push_back(arg.data());
-  argv.push_back(nullptr);
-  pid_t victim = -1;
-  if (posix_spawn(&victim, "/proc/self/exe", nullptr, nullptr, argv.data(),
-                  environ) != 0) {
-    return absl::InternalError("cannot start the replay");
-  }
+  ASSIGN_OR_RETURN(const pid_t victim,
+                   SpawnSelf({"log_replay_kill", "--victim", paths.database,
+                              paths.log, paths.rejects, keep ? "1" : "0",
+                              absl::StrCat(1 + random_() % 200)}));
   usleep(static_cast<useconds_t>(random_() % 120'000));
   kill(victim, SIGKILL);
-  int result = 0;
-  while (waitpid(victim, &result, 0) < 0 && errno == EINTR) {
-  }
+  const int result = WaitForEnd(victim);
   if (WIFSIGNALED(result) && WTERMSIG(result) == SIGKILL) return true;
   if (WIFEXITED(result) && WEXITSTATUS(result) == 0) return false;
   return absl::InternalError(

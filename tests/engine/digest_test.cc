@@ -8,7 +8,6 @@
 #include "dovetail/digest.h"
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -65,27 +64,6 @@ class DigestTest : public EngineTest {
     std::vector<uint64_t> counts;
     for (const SpaceDigest& space : Digests()) counts.push_back(space.count);
     return counts;
-  }
-  VerifyReport Verify() {
-    auto report = engine().Verify({});
-    EXPECT_THAT(report, IsOk());
-    return report.ok() ? *std::move(report) : VerifyReport();
-  }
-  // Closes the engine, changes its store, and opens it again.
-  void Damage(const std::function<void(Store&, StoreBatch&)>& change) {
-    ASSERT_THAT(engine().Close(), IsOk());
-    engine_.reset();
-    {
-      LevelDbStoreOptions options;
-      options.file_system = FileSystem::Posix();
-      StoreOpenReport report;
-      auto store = OpenLevelDbStore(dir_.Sub("db"), options, &report);
-      ASSERT_THAT(store, IsOk());
-      const auto batch = (*store)->NewBatch();
-      change(**store, *batch);
-      ASSERT_THAT((*store)->Write(*batch, true), IsOk());
-    }
-    Open();
   }
   static std::string FirstKey(Store& store, int space) {
     const std::string prefix = SpacePrefix(SpaceId(space));
@@ -320,19 +298,10 @@ TEST_F(DigestTest, AReadOnlyEngineShowsThem) {
 
 TEST_F(DigestTest, BytesThatAreNoDigestsAreAnError) {
   Load(0, 1);
-  ASSERT_THAT(engine().Close(), IsOk());
-  engine_.reset();
-  {
-    LevelDbStoreOptions options;
-    options.file_system = FileSystem::Posix();
-    StoreOpenReport report;
-    auto store = OpenLevelDbStore(dir_.Sub("db"), options, &report);
-    ASSERT_THAT(store, IsOk());
-    const auto batch = (*store)->NewBatch();
-    batch->Put(MarkKey(),
-               EncodeMark({SequenceNumber{1}, {}, {}, "\x01\x05short"}));
-    ASSERT_THAT((*store)->Write(*batch, true), IsOk());
-  }
+  ChangeStore([](Store&, StoreBatch& batch) {
+    batch.Put(MarkKey(),
+              EncodeMark({SequenceNumber{1}, {}, {}, "\x01\x05short"}));
+  });
   EXPECT_THAT(Engine::Open(dir_.Sub("db"), schema_),
               StatusIs(StatusCode::kDataLoss, "digests"));
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "dovetail/engine.h"
 #include "dovetail/presets.h"
 #include "dovetail/v1/order.pb.h"
+#include "engine/storage/store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
@@ -78,6 +80,30 @@ class EngineTest : public ::testing::Test {
   Engine& engine() {
     if (engine_ == nullptr) Open();
     return *engine_;
+  }
+
+  VerifyReport Verify() {
+    auto report = engine().Verify({});
+    EXPECT_THAT(report, IsOk());
+    return report.ok() ? *std::move(report) : VerifyReport();
+  }
+  // Closes the engine, and changes its store below it.
+  void ChangeStore(const std::function<void(Store&, StoreBatch&)>& change) {
+    ASSERT_THAT(engine().Close(), IsOk());
+    engine_.reset();
+    LevelDbStoreOptions options;
+    options.file_system = FileSystem::Posix();
+    StoreOpenReport report;
+    auto store = OpenLevelDbStore(dir_.Sub("db"), options, &report);
+    ASSERT_THAT(store, IsOk());
+    const auto batch = (*store)->NewBatch();
+    change(**store, *batch);
+    ASSERT_THAT((*store)->Write(*batch, true), IsOk());
+  }
+  // The same, and opens it again.
+  void Damage(const std::function<void(Store&, StoreBatch&)>& change) {
+    ASSERT_NO_FATAL_FAILURE(ChangeStore(change));
+    Open();
   }
 
   absl::StatusOr<Commit> Put(const v1::Order& order) {

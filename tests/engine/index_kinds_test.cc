@@ -23,12 +23,9 @@
 #include "engine/keyspace.h"
 #include "engine/row_format.h"
 #include "engine/storage/store.h"
-#include "gmock/gmock.h"
-#include "gtest/gtest.h"
+#include "tests/engine/engine_fixture.h"
 #include "tests/support/records.pb.h"
-#include "tests/support/status_matchers.h"
 #include "tests/support/stored_content.h"
-#include "tests/support/temp_dir.h"
 
 namespace dovetail::test {
 namespace {
@@ -93,29 +90,13 @@ Asset MakeAsset(std::string_view id, std::string_view room = "r",
   return asset;
 }
 
-class IndexKindsTest : public ::testing::Test {
+class IndexKindsTest : public EngineTest {
  protected:
   IndexKindsTest() {
-    options_.cross_check = true;
+    schema_ = WithKinds();
     options_.background_work = false;
   }
 
-  void TearDown() override {
-    if (engine_ == nullptr) return;
-    const VerifyReport report = Verify();
-    EXPECT_TRUE(report.clean()) << report.Summary();
-  }
-
-  void Open() {
-    engine_.reset();
-    auto engine = Engine::Open(dir_.Sub("db"), schema_, options_);
-    ASSERT_THAT(engine, IsOk());
-    engine_ = *std::move(engine);
-  }
-  Engine& engine() {
-    if (engine_ == nullptr) Open();
-    return *engine_;
-  }
   absl::Status Put(const Asset& asset) {
     return engine()
         .Write({}, WriteBatch().Put("assets", asset.SerializeAsString()))
@@ -125,11 +106,6 @@ class IndexKindsTest : public ::testing::Test {
     return engine()
         .Write({}, WriteBatch().Delete("assets", RowRef::Key({id})))
         .status();
-  }
-  VerifyReport Verify() {
-    auto report = engine().Verify({});
-    EXPECT_THAT(report, IsOk());
-    return report.ok() ? *std::move(report) : VerifyReport();
   }
   Totals Total(std::string_view index, std::vector<Value> equal) {
     const auto totals = engine().Aggregate({}, {.table = "assets",
@@ -179,21 +155,6 @@ class IndexKindsTest : public ::testing::Test {
     return batch;
   }
 
-  void Damage(const std::function<void(Store&, StoreBatch&)>& change) {
-    ASSERT_THAT(engine().Close(), IsOk());
-    engine_.reset();
-    {
-      LevelDbStoreOptions options;
-      options.file_system = FileSystem::Posix();
-      StoreOpenReport report;
-      auto store = OpenLevelDbStore(dir_.Sub("db"), options, &report);
-      ASSERT_THAT(store, IsOk());
-      const auto batch = (*store)->NewBatch();
-      change(**store, *batch);
-      ASSERT_THAT((*store)->Write(*batch, true), IsOk());
-    }
-    Open();
-  }
   static std::vector<std::string> Keys(Store& store, char space) {
     std::vector<std::string> keys;
     const auto it = store.NewIterator({});
@@ -237,10 +198,6 @@ class IndexKindsTest : public ::testing::Test {
     }
   }
 
-  TempDir dir_;
-  Schema schema_ = WithKinds();
-  Options options_;
-  std::unique_ptr<Engine> engine_;
   std::mt19937_64 random_{0};
 };
 

@@ -3,7 +3,6 @@
 // Damage is done below the engine, in the closed store. Of a database without
 // digests, which would notice all of it too: digest_test.cc has those.
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,22 +37,6 @@ class VerifyTest : public EngineTest {
     }
   }
 
-  // Closes the engine, changes its store, and opens it again.
-  void Damage(const std::function<void(Store&, StoreBatch&)>& change) {
-    ASSERT_THAT(engine().Close(), IsOk());
-    engine_.reset();
-    {
-      LevelDbStoreOptions options;
-      options.file_system = FileSystem::Posix();
-      StoreOpenReport report;
-      auto store = OpenLevelDbStore(dir_.Sub("db"), options, &report);
-      ASSERT_THAT(store, IsOk());
-      const auto batch = (*store)->NewBatch();
-      change(**store, *batch);
-      ASSERT_THAT((*store)->Write(*batch, true), IsOk());
-    }
-    Open();
-  }
   static std::vector<KeyValue> Space(Store& store, char space) {
     std::vector<KeyValue> all;
     const auto it = store.NewIterator({});
@@ -62,11 +45,6 @@ class VerifyTest : public EngineTest {
       all.push_back({std::string(it->key()), std::string(it->value())});
     }
     return all;
-  }
-  VerifyReport Verify() {
-    auto report = engine().Verify({});
-    EXPECT_THAT(report, IsOk());
-    return report.ok() ? *std::move(report) : VerifyReport();
   }
   void ExpectRepairedTo(uint64_t added, uint64_t removed) {
     const auto repaired = engine().Repair({});
