@@ -21,7 +21,11 @@ QueryRun::QueryRun(Input input)
     : in_(std::move(input)),
       query_(*in_.query),
       plan_(*in_.plan),
-      fetcher_(*in_.state, *in_.table) {}
+      fetcher_(*in_.state, *in_.table) {
+  for (const PlanRead& read : plan_.reads) {
+    covered_.emplace_back(*in_.table, read.access.index);
+  }
+}
 
 absl::StatusOr<RunEnd> QueryRun::Run(RowVisitor visit) {
   const v1::Query& proto = *query_.proto;
@@ -93,11 +97,16 @@ absl::StatusOr<bool> QueryRun::EntryMatches(ReadStream& read) const {
   return true;
 }
 
-absl::StatusOr<RowView> QueryRun::Fetch(int index, std::string_view key,
+absl::StatusOr<RowView> QueryRun::Fetch(const PlanRead& read,
+                                        std::string_view key,
                                         std::string_view value) {
   ++end_.work.rows;
-  if (index < 0) return ViewRow(*in_.table, key, value);
-  return fetcher_.Fetch(index, key, value, &end_.work);
+  if (read.access.index < 0) return ViewRow(*in_.table, key, value);
+  if (read.covering) {
+    return covered_[static_cast<size_t>(&read - plan_.reads.data())].Of(key,
+                                                                        value);
+  }
+  return fetcher_.Fetch(read.access.index, key, value, &end_.work);
 }
 
 absl::StatusOr<bool> QueryRun::RowMatches(const RowView& row,
@@ -140,6 +149,7 @@ absl::StatusOr<bool> QueryRun::Return(const RowView& row, RowVisitor visit) {
   if (projection_.has_value()) {
     RETURN_IF_ERROR(projection_->Apply(row.record, &projected_));
     out.record = projected_;
+    out.version = SequenceNumber{};
   }
   ++end_.rows_returned;
   end_.work.bytes += out.key.size() + out.record.size() + sizeof(Row);
@@ -174,8 +184,8 @@ absl::Status QueryRun::RunStreaming(RowVisitor visit) {
     ReadStream& read = stream->current();
     ASSIGN_OR_RETURN(bool matches, EntryMatches(read));
     if (matches) {
-      ASSIGN_OR_RETURN(const RowView row, Fetch(read.read().access.index,
-                                                read.key(), read.value()));
+      ASSIGN_OR_RETURN(const RowView row,
+                       Fetch(read.read(), read.key(), read.value()));
       ASSIGN_OR_RETURN(matches, RowMatches(row, PlaceToMatch(*stream)));
       if (matches) {
         ASSIGN_OR_RETURN(const bool more, Return(row, visit));
@@ -212,17 +222,17 @@ absl::Status QueryRun::FillAhead(RowStream* stream, std::vector<Ahead>* ahead,
     if (matches) {
       Ahead entry;
       entry.place = stream->place();
-      entry.index = read.read().access.index;
+      entry.read = &read.read();
       entry.key = std::string(read.key());
       entry.value = std::string(read.value());
       entry.row_key = entry.key;
-      if (entry.index >= 0) {
+      if (const int at = entry.read->access.index; at >= 0) {
         const auto& index =
-            in_.table->compiled->indexes()[static_cast<size_t>(entry.index)];
+            in_.table->compiled->indexes()[static_cast<size_t>(at)];
         const absl::Status decoded =
             index.RowKeyOf(entry.key, entry.value, &entry.row_key);
         if (!decoded.ok()) {
-          return EntryWithoutRow(*in_.table, entry.index, entry.key, decoded);
+          return EntryWithoutRow(*in_.table, at, entry.key, decoded);
         }
       }
       ahead->push_back(std::move(entry));
@@ -240,7 +250,7 @@ absl::Status QueryRun::FetchAhead(std::vector<Ahead>* ahead) {
       [](const Ahead* a, const Ahead* b) { return a->row_key < b->row_key; });
   for (Ahead* entry : by_row_key) {
     ASSIGN_OR_RETURN(const RowView row,
-                     Fetch(entry->index, entry->key, entry->value));
+                     Fetch(*entry->read, entry->key, entry->value));
     ASSIGN_OR_RETURN(entry->matches, RowMatches(row, entry->place));
     if (!entry->matches) continue;
     entry->row = std::string(row.record);
@@ -310,7 +320,7 @@ absl::Status QueryRun::RunSorting(RowVisitor visit) {
     ASSIGN_OR_RETURN(bool matches, EntryMatches(read));
     if (!matches) continue;
     ASSIGN_OR_RETURN(const RowView row,
-                     Fetch(read.read().access.index, read.key(), read.value()));
+                     Fetch(read.read(), read.key(), read.value()));
     ASSIGN_OR_RETURN(matches, RowMatches(row, PlaceToMatch(*stream)));
     if (!matches) continue;
     ASSIGN_OR_RETURN(RowPlace place, SortPlace(row));

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "dovetail/environment.h"
 #include "dovetail/query.h"
+#include "engine/covered_row.h"
 #include "engine/published_state.h"
 #include "engine/query/row_streams.h"
 #include "engine/query/sorter.h"
@@ -53,7 +54,7 @@ class QueryRun {
   struct Ahead {
     QueryPlace place;
     std::string row_key;  // What the rows are fetched in the order of.
-    int index;
+    const PlanRead* read = nullptr;
     std::string key;
     std::string value;
     std::string row;  // Record.
@@ -69,7 +70,7 @@ class QueryRun {
   bool Exhausted();
   // Whether the entry at `read` can be of a row that matches.
   absl::StatusOr<bool> EntryMatches(ReadStream& read) const;
-  absl::StatusOr<RowView> Fetch(int index, std::string_view key,
+  absl::StatusOr<RowView> Fetch(const PlanRead& read, std::string_view key,
                                 std::string_view value);
   // Whether the row matches, and is to be returned at this place.
   absl::StatusOr<bool> RowMatches(const RowView& row, const QueryPlace& place);
@@ -88,6 +89,7 @@ class QueryRun {
   const CheckedQuery& query_;
   const Plan& plan_;
   RowFetcher fetcher_;
+  std::vector<CoveredRow> covered_;  // By read.
   std::optional<Projection> projection_;
   int64_t deadline_micros_ = 0;
   uint64_t steps_ = 0;

@@ -146,9 +146,9 @@ class IntersectStream final : public RowStream {
   }
   absl::Status status() const override { return StatusOf(reads_); }
   ReadStream& current() override {
-    // A row that is there already need not be fetched.
+    // What is there already need not be fetched.
     for (const auto& read : reads_) {
-      if (read->read().access.index < 0) return *read;
+      if (!Plan::TwoHop(read->read())) return *read;
     }
     return *reads_[0];
   }

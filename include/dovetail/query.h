@@ -123,7 +123,9 @@ class Query {
   Query& Limit(uint64_t rows);
   // Fields of the records returned, by path, repeated ones and messages too;
   // all others are left out, so that the bytes are a smaller record of the
-  // same type. By default the record as it was written.
+  // same type. By default the record as it was written. A selection has no
+  // version (0): it need not read the row where the entries of an index hold
+  // all fields that it names and those of the filter and the order.
   Query& Select(std::vector<std::string> fields);
   Query& Continuation(std::string_view token);
 

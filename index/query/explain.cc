@@ -169,6 +169,7 @@ v1::PlanNode ReadNode(const CompiledTable& table, const CheckedQuery& query,
   node.set_range_count(access.ranges.size());
   node.set_merged(plan.ordered && !read.order.concatenated);
   node.set_full(access.full);
+  node.set_covering(read.covering);
   if (access.full) return node;
   for (const AccessRange& range : access.ranges) {
     if (static_cast<size_t>(node.ranges_size()) == kRangesShownMax) break;
@@ -223,7 +224,7 @@ void AppendNode(const v1::PlanNode& node, const std::string& table, int depth,
                           : absl::StrCat("index ", node.index(), " of ", table),
                       node.full() ? ", all of it" : "",
                       node.merged() ? ", ranges merged by the order" : "",
-                      "\n");
+                      node.covering() ? ", covering" : "", "\n");
       for (const std::string& range : node.ranges()) {
         absl::StrAppend(out, indent, "  range: ", range, "\n");
       }
@@ -264,6 +265,13 @@ std::string WorkText(const v1::PlanWork& work, bool rows) {
   return text;
 }
 
+// An intersection takes what it returns from one of its reads.
+bool FetchesRows(const Plan& plan) {
+  return plan.shape.kind == Plan::Kind::kIntersect
+             ? std::all_of(plan.reads.begin(), plan.reads.end(), Plan::TwoHop)
+             : std::any_of(plan.reads.begin(), plan.reads.end(), Plan::TwoHop);
+}
+
 }  // namespace
 
 v1::QueryPlan DescribePlan(const CompiledTable& table,
@@ -273,9 +281,7 @@ v1::QueryPlan DescribePlan(const CompiledTable& table,
   out.set_table(table.name());
   *out.mutable_root() = RootNode(table, query, plan);
   out.set_order(OrderText(query));
-  out.set_two_hop(
-      std::any_of(plan.reads.begin(), plan.reads.end(),
-                  [](const PlanRead& read) { return read.access.index >= 0; }));
+  out.set_two_hop(FetchesRows(plan));
   out.set_filter(FilterText(query, plan));
   out.set_limit(query.limit);
   v1::PlanWork* estimate = out.mutable_estimate();

@@ -54,6 +54,8 @@ struct PlanRead {
   // By field of the order: its part of the sort key where it has one value in
   // all rows that match, and no entry has it.
   std::vector<std::string> constants;
+  // The entries hold all that the query asks for of a row.
+  bool covering = false;
 };
 
 struct Plan {
@@ -71,6 +73,11 @@ struct Plan {
   // earlier read has is left out.
   std::vector<Conjunction> branches;
   bool full_scan = false;
+
+  // Whether the row of an entry of the read is read.
+  static bool TwoHop(const PlanRead& read) {
+    return read.access.index >= 0 && !read.covering;
+  }
 
   Estimate estimate;
   std::optional<WorkBound> bound;

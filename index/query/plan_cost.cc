@@ -67,7 +67,8 @@ Reading ReadingOf(const PlanStatistics& statistics, const Access& access,
 }
 
 // For each key of the rarest read the others step on, or seek if it is far.
-void AddIntersection(const std::vector<Reading>& readings, Estimate* e) {
+void AddIntersection(const std::vector<Reading>& readings, bool two_hop,
+                     Estimate* e) {
   constexpr double kFar = 8;
   double least = readings[0].keys;
   e->rows = readings[0].rows;
@@ -80,7 +81,7 @@ void AddIntersection(const std::vector<Reading>& readings, Estimate* e) {
     e->entries += far ? least * kFar : reading.keys;
     if (far) e->seeks += least;
   }
-  e->gets = e->rows;
+  if (two_hop) e->gets = e->rows;
 }
 
 }  // namespace
@@ -114,11 +115,13 @@ Estimate EstimatePlan(const PlanStatistics& statistics,
     e.seeks += static_cast<double>(plan.reads[i].access.ranges.size());
   }
   if (plan.shape.kind == Plan::Kind::kIntersect) {
-    AddIntersection(readings, &e);
+    AddIntersection(
+        readings,
+        std::all_of(plan.reads.begin(), plan.reads.end(), Plan::TwoHop), &e);
   } else {
     for (size_t i = 0; i < readings.size(); ++i) {
       e.entries += readings[i].keys;
-      if (plan.reads[i].access.index >= 0) e.gets += readings[i].fetched;
+      if (Plan::TwoHop(plan.reads[i])) e.gets += readings[i].fetched;
       e.rows += readings[i].rows;
     }
   }

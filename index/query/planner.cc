@@ -24,6 +24,48 @@ constexpr size_t kRangesMax = 10'000;
 // Of which intersections are considered.
 constexpr size_t kIntersectedMax = 5;
 
+// The fields that a query looks at and those that it returns, by position in
+// the table.
+struct NeededFields {
+  std::vector<int> tested;
+  std::vector<int> selected;
+};
+
+// nullopt if it needs the record: all of it, or what no entry could hold.
+std::optional<NeededFields> NeededFieldsOf(const CompiledTable& table,
+                                           const CheckedQuery& query) {
+  if (query.proto->select().empty()) return std::nullopt;
+  NeededFields needed;
+  for (const QueryField& field : query.fields) {
+    if (field.table_field < 0) return std::nullopt;
+    needed.tested.push_back(field.table_field);
+  }
+  const std::vector<FieldInfo>& fields = table.fields();
+  for (const std::string& path : query.proto->select()) {
+    // Of a field within a message, no entry tells whether the message is there.
+    if (path.find('.') != std::string::npos) return std::nullopt;
+    const auto at = std::find_if(
+        fields.begin(), fields.end(),
+        [&](const FieldInfo& field) { return field.path == path; });
+    if (at == fields.end()) return std::nullopt;
+    needed.selected.push_back(static_cast<int>(at - fields.begin()));
+  }
+  return needed;
+}
+
+// Whether entries of the index hold the field's very value: a key has one form
+// for the two zeros of a float, and for all that is no number.
+bool HoldsValue(const CompiledTable& table, const IndexDefinition& index,
+                int field) {
+  const std::vector<int>& covering = index.covering();
+  if (std::find(covering.begin(), covering.end(), field) != covering.end()) {
+    return true;
+  }
+  const FieldType type = table.fields()[static_cast<size_t>(field)].type;
+  return index.Holds(field) && type != FieldType::kFloat &&
+         type != FieldType::kDouble;
+}
+
 class Planner {
  public:
   explicit Planner(const PlannerInput& input)
@@ -36,6 +78,7 @@ class Planner {
         usable_.push_back(index);
       }
     }
+    needed_ = NeededFieldsOf(table_, query_);
   }
 
   absl::StatusOr<Plan> Resume(const PlanShape& shape) {
@@ -179,7 +222,8 @@ class Planner {
     std::optional<Access> access =
         MakeAccess(table_, index, conjunction, fields(), kRangesMax);
     if (!access.has_value()) return std::nullopt;
-    if (!ordered) return PlanRead{*std::move(access), {}, {}};
+    const bool covering = Covers(index);
+    if (!ordered) return PlanRead{*std::move(access), {}, {}, covering};
     std::optional<AccessOrder> order =
         OrderOf(table_, *access, query_.order, conjunction, fields());
     const bool too_many = access->ranges.size() > in_.merge_streams_max &&
@@ -190,7 +234,18 @@ class Planner {
       order = OrderOf(table_, *access, query_.order, conjunction, fields());
     }
     if (!order.has_value()) return std::nullopt;
-    return PlanRead{*std::move(access), *std::move(order), {}};
+    return PlanRead{*std::move(access), *std::move(order), {}, covering};
+  }
+
+  bool Covers(int index) const {
+    if (index < 0 || !needed_.has_value()) return false;
+    const IndexDefinition& entries =
+        table_.indexes()[static_cast<size_t>(index)];
+    return std::all_of(needed_->tested.begin(), needed_->tested.end(),
+                       [&](int field) { return entries.Holds(field); }) &&
+           std::all_of(
+               needed_->selected.begin(), needed_->selected.end(),
+               [&](int field) { return HoldsValue(table_, entries, field); });
   }
 
   std::optional<Plan> Build(const PlanShape& shape) const {
@@ -311,7 +366,7 @@ class Planner {
       }
       bound.entries += entries;
       bound.seeks += ranges;
-      if (read.access.index >= 0) {
+      if (Plan::TwoHop(read)) {
         bound.gets += entries;
         bound.seeks += entries;
       }
@@ -387,6 +442,7 @@ class Planner {
   const CheckedQuery& query_;
   const NormalForm& form_;
   std::vector<int> usable_;
+  std::optional<NeededFields> needed_;  // nullopt: the whole record.
 };
 
 }  // namespace

@@ -112,6 +112,19 @@ std::vector<Part> QueryRandom::KeyParts(size_t at_most) {
   return parts;
 }
 
+// Distinct fields, often none.
+std::vector<std::string> QueryRandom::Covering(size_t at_most) {
+  std::vector<std::string> fields;
+  if (Chance(2)) return fields;
+  for (uint64_t left = 1 + Below(at_most); left > 0; --left) {
+    const std::string& path = Field();
+    if (std::find(fields.begin(), fields.end(), path) == fields.end()) {
+      fields.push_back(path);
+    }
+  }
+  return fields;
+}
+
 TableBuilder QueryRandom::Table() {
   hot_.clear();
   while (hot_.size() < 6) hot_.push_back(Fields()[Below(Fields().size())]);
@@ -141,9 +154,11 @@ TableBuilder QueryRandom::Table() {
     const std::string name = absl::StrCat("i", i);
     if (Chance(5)) {
       parts.push_back(dovetail::Field("id"));
-      table.Unique(name, std::move(parts));
+      table.Add(
+          IndexBuilder::Unique(name, std::move(parts)).Covering(Covering(3)));
     } else {
-      table.Index(name, std::move(parts));
+      table.Add(
+          IndexBuilder::Value(name, std::move(parts)).Covering(Covering(3)));
     }
   }
   table_ = table.proto();
@@ -326,7 +341,39 @@ void QueryRandom::FitIndexes(v1::Query* query) {
   query->set_order_by_row_key(Chance(2));
 }
 
+// Some fields of an index, which its entries may then answer alone, or of any.
+void QueryRandom::Select(v1::Query* query) {
+  if (table_.indexes_size() == 0 || Chance(4)) {
+    for (const char* path : {"id", "inner.city", "labels", "at", "ratio"}) {
+      if (Chance(2)) query->add_select(path);
+    }
+    return;
+  }
+  const v1::IndexSchema& index = table_.indexes(
+      static_cast<int>(Below(static_cast<uint64_t>(table_.indexes_size()))));
+  const auto add = [&](const std::string& path) {
+    const auto& paths = query->select();
+    const bool known = path.find('.') == std::string::npos ||
+                       path == "inner.city";  // The oracle's.
+    if (known && !Chance(3) &&
+        std::find(paths.begin(), paths.end(), path) == paths.end()) {
+      query->add_select(path);
+    }
+  };
+  for (const v1::KeyPart& part : index.parts()) add(part.fields(0));
+  for (const v1::KeyPart& part : table_.row_key().parts()) {
+    if (part.fields_size() == 1) add(part.fields(0));
+  }
+  for (const std::string& path : index.covering()) add(path);
+}
+
 v1::Query QueryRandom::Query() {
+  v1::Query query = AllFields();
+  if (Chance(3)) Select(&query);
+  return query;
+}
+
+v1::Query QueryRandom::AllFields() {
   v1::Query query;
   query.set_table("t");
   if (Chance(4)) {
@@ -352,11 +399,6 @@ v1::Query QueryRandom::Query() {
         by->set_descending(Chance(2));
         by->set_nulls(static_cast<v1::OrderBy::Nulls>(Below(3)));
       }
-    }
-  }
-  if (Chance(6)) {
-    for (const char* path : {"id", "inner.city", "labels", "at", "ratio"}) {
-      if (Chance(2)) query.add_select(path);
     }
   }
   return query;

@@ -35,6 +35,7 @@ class QueryRandom {
  private:
   Part PartOf(const std::string& path);
   std::vector<Part> KeyParts(size_t at_most);
+  std::vector<std::string> Covering(size_t at_most);
   const std::string& Field();
   v1::Literal Literal(const std::string& path);
   v1::Expression Expression(int depth);
@@ -43,6 +44,8 @@ class QueryRandom {
   // values, the next ones are the order.
   void FitIndex(v1::Query* query);
   void FitIndexes(v1::Query* query);
+  v1::Query AllFields();
+  void Select(v1::Query* query);
 
   std::mt19937_64 rng_;
   v1::TableSchema table_;         // The last one.

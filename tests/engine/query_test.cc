@@ -334,6 +334,51 @@ TEST_F(QueryTest, SelectedFieldsMakeASmallerRecord) {
   EXPECT_EQ(page->rows[0].record, expected.SerializeAsString());
 }
 
+TEST_F(QueryTest, ASelectionThatAnIndexHoldsReadsNoRow) {
+  schema_ = Schema();
+  schema_.Add(presets::SellerOrders("orders").Add(
+      IndexBuilder::Value("by_buyer",
+                          {Field("buyer_id"), Field("amount_cents").Desc()})
+          .Covering({"currency"})));
+  PutTen();
+  const Query query = Orders()
+                          .Where(Filter::Equal("buyer_id", "b-1"))
+                          .Where(Filter::Equal("currency", "USD"))
+                          .OrderBy("amount_cents", Query::kDescending)
+                          .Select({"order_id", "currency"});
+  const auto page = engine().Query({}, query);
+  ASSERT_THAT(page, IsOk());
+  EXPECT_THAT(Ids(page->rows), ElementsAre("o-9", "o-1"));
+  EXPECT_EQ(page->work.gets, 0U);
+  for (const Row& row : page->rows) {
+    v1::Order order;
+    ASSERT_TRUE(order.ParseFromString(row.record));
+    EXPECT_EQ(order.currency(), "USD");
+    EXPECT_EQ(order.seller_id(), "");
+    EXPECT_EQ(row.version, SequenceNumber{});
+  }
+  const std::string plan = Plan(query);
+  EXPECT_THAT(plan, HasSubstr("read: index by_buyer of orders, covering\n"));
+  EXPECT_THAT(plan, Not(HasSubstr("fetch:")));
+  // A field that the entries lack needs the row.
+  const std::string two_hop = Plan(Query(query).Select({"note"}));
+  EXPECT_THAT(two_hop, Not(HasSubstr("covering")));
+  EXPECT_THAT(two_hop, HasSubstr("fetch:"));
+}
+
+TEST_F(QueryTest, TheIndexThatHoldsTheSelectionIsPreferred) {
+  schema_ = Schema();
+  schema_.Add(presets::SellerOrders("orders")
+                  .Index("a_plain", {Field("buyer_id")})
+                  .Add(IndexBuilder::Value("b_covering", {Field("buyer_id")})
+                           .Covering({"currency"})));
+  PutTen();
+  const Query query = Orders().Where(Filter::Equal("buyer_id", "b-1"));
+  EXPECT_THAT(Plan(query), HasSubstr("index a_plain"));
+  EXPECT_THAT(Plan(Query(query).Select({"currency"})),
+              HasSubstr("index b_covering of orders, covering"));
+}
+
 TEST_F(QueryTest, AHiddenIndexIsNotRead) {
   PutTen();
   const Query query = Orders().Where(Filter::Equal("buyer_id", "b-1"));
