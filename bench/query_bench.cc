@@ -5,6 +5,7 @@
 // SQLite with prepared statements; the same data, cache and questions.
 //
 //   query_bench [--n=N] [--asks=N] [--rounds=N] [--seed=N] [--dir=DIR]
+//               [--questions=NAME,...] [--answers]
 //
 // All stores are open at once and take turns, a small block of questions each,
 // in turning order, so that a slow moment of the machine hits all. Every answer
@@ -60,6 +61,7 @@ struct Flags {
   uint64_t rounds = 3;
   uint64_t seed = 1;
   std::string dir;
+  std::vector<std::string> questions;  // None: all.
   bool answers_only = false;
 };
 
@@ -74,6 +76,10 @@ bool ParseFlag(const std::string& argument, Flags* flags) {
   if (name == "--asks") return number(&flags->asks);
   if (name == "--rounds") return number(&flags->rounds);
   if (name == "--seed") return number(&flags->seed);
+  if (name == "--questions") {
+    flags->questions = absl::StrSplit(value, ',');
+    return true;
+  }
   if (name == "--answers") return flags->answers_only = true;
   flags->dir = value;
   return name == "--dir" && !value.empty();
@@ -151,6 +157,12 @@ constexpr QuestionKind kQuestions[] = {
     {"filter", "newest 20 of a time range above an amount", AskFilter},
 };
 
+bool IsAsked(const Flags& flags, const QuestionKind& kind) {
+  const std::vector<std::string>& asked = flags.questions;
+  return asked.empty() ||
+         std::find(asked.begin(), asked.end(), kind.name) != asked.end();
+}
+
 struct Contestant {
   std::string name;
   std::unique_ptr<QuestionStore> store;
@@ -211,6 +223,7 @@ absl::Status AskAll(const Flags& flags, const Workload& workload,
                     std::vector<Contestant>* all) {
   for (uint64_t round = 0; round < flags.rounds; ++round) {
     for (const QuestionKind& kind : kQuestions) {
+      if (!IsAsked(flags, kind)) continue;
       uint64_t rows = 0;
       size_t first = round;
       for (uint64_t i = 0; i < flags.asks; i += kAsksPerTurn, ++first) {
@@ -231,12 +244,13 @@ absl::Status AskAll(const Flags& flags, const Workload& workload,
 
 // The numbers of questions in which the first store's median is, and is not,
 // at most that of "sqlite".
-std::pair<int, int> Report(std::vector<Contestant>* all) {
+std::pair<int, int> Report(const Flags& flags, std::vector<Contestant>* all) {
   std::printf("%-13s %-9s %8s %8s %8s   %s\n", "question", "store", "p50 us",
               "p99 us", "ratio", "of medians, > 1: the engine is faster");
   int ahead = 0;
   int behind = 0;
   for (const QuestionKind& kind : kQuestions) {
+    if (!IsAsked(flags, kind)) continue;
     double own = 0;
     for (Contestant& each : *all) {
       std::vector<uint32_t>& nanos = each.nanos[kind.name];
@@ -281,7 +295,7 @@ absl::StatusOr<std::pair<int, int>> Run(const Flags& flags,
   RETURN_IF_ERROR(Load(flags, workload, &all));
   WaitForQuiet();
   RETURN_IF_ERROR(AskAll(flags, workload, &all));
-  return Report(&all);
+  return Report(flags, &all);
 }
 
 int Main(int argc, char** argv) {

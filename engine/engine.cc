@@ -186,6 +186,7 @@ class Engine::Impl {
   std::unique_ptr<Committer> committer;
   std::unique_ptr<IndexAdmin> indexes;
   std::atomic<bool> closed{false};
+  QueryPlanCache plans;
   Mutex repair_mu;
   Mutex async_mu;
   std::vector<std::weak_ptr<internal::AsyncCore>> async_fronts
@@ -245,7 +246,7 @@ class Engine::Impl {
         kPreScan, kPostScan, "PreScan", "PostScan",
         ReadEvent{query.proto().table(), {}, kNoValues},
         [&] {
-          return QueryService(*state, options.limits, options.clock)
+          return QueryService(*state, options.limits, options.clock, &plans)
               .Run(query.proto(), bytes_max, visit);
         },
         [](const QueryEnd& end) { return end.work.entries; });
@@ -513,7 +514,8 @@ absl::StatusOr<v1::QueryPlan> Engine::Explain(const ReadOptions& options,
                                               const ExplainOptions& explain) {
   RETURN_IF_ERROR(impl_->CheckUsable());
   const auto state = impl_->StateOf(options.snapshot);
-  return QueryService(*state, impl_->options.limits, impl_->options.clock)
+  return QueryService(*state, impl_->options.limits, impl_->options.clock,
+                      nullptr)
       .Explain(query.proto(), explain.run);
 }
 

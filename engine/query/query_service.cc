@@ -36,21 +36,29 @@ std::vector<bool> ReadableIndexes(const TableState& table) {
 
 }  // namespace
 
-// A query between its check and its run.
-struct QueryService::Prepared {
-  const TableState* table = nullptr;
-  CheckedQuery query;
-  NormalForm form;
-  uint64_t fingerprint = 0;
-  std::optional<QueryPlace> from;
-  Plan plan;
-};
+// A page behind the first has a place, and is hardly asked for twice.
+absl::StatusOr<std::shared_ptr<const PreparedQuery>> QueryService::Prepare(
+    const v1::Query& query) const {
+  const bool kept = cache_ != nullptr && query.continuation().empty() &&
+                    QueryPlanCache::Takes(query.ByteSizeLong());
+  if (!kept) return MakePrepared(query);
+  const std::string bytes = query.SerializeAsString();
+  std::shared_ptr<const PreparedQuery> found =
+      cache_->Find(bytes, state_.schema);
+  if (found != nullptr) return found;
+  ASSIGN_OR_RETURN(found, MakePrepared(query));
+  cache_->Insert(bytes, found);
+  return found;
+}
 
-absl::Status QueryService::Prepare(const v1::Query& query,
-                                   Prepared* out) const {
+absl::StatusOr<std::shared_ptr<const PreparedQuery>> QueryService::MakePrepared(
+    const v1::Query& query) const {
+  auto out = std::make_shared<PreparedQuery>();
+  out->schema = state_.schema;
+  out->proto = query;
   ASSIGN_OR_RETURN(out->table, state_.schema->Find(query.table()));
   const TableState& table = *out->table;
-  ASSIGN_OR_RETURN(out->query, CheckQuery(*table.compiled, query));
+  ASSIGN_OR_RETURN(out->query, CheckQuery(*table.compiled, out->proto));
   if (!query.use_index().empty() && query.use_index() != Query::kRowKey) {
     // Says why it does not serve reads.
     RETURN_IF_ERROR(FindReadableIndex(table, query.use_index()).status());
@@ -75,14 +83,15 @@ absl::Status QueryService::Prepare(const v1::Query& query,
   absl::StatusOr<Plan> plan = MakePlan(input);
   RETURN_IF_ERROR(InTable(query.table(), plan.status()));
   out->plan = *std::move(plan);
-  return absl::OkStatus();
+  return out;
 }
 
 absl::StatusOr<QueryEnd> QueryService::Run(const v1::Query& query,
                                            uint64_t bytes_max,
                                            RowVisitor visit) const {
-  Prepared prepared;
-  RETURN_IF_ERROR(Prepare(query, &prepared));
+  ASSIGN_OR_RETURN(const std::shared_ptr<const PreparedQuery> made,
+                   Prepare(query));
+  const PreparedQuery& prepared = *made;
   QueryEnd end;
   if (prepared.query.limit == 0) {
     end.continuation = query.continuation();
@@ -111,8 +120,9 @@ absl::StatusOr<QueryEnd> QueryService::Run(const v1::Query& query,
 
 absl::StatusOr<v1::QueryPlan> QueryService::Explain(const v1::Query& query,
                                                     bool run) const {
-  Prepared prepared;
-  RETURN_IF_ERROR(Prepare(query, &prepared));
+  ASSIGN_OR_RETURN(const std::shared_ptr<const PreparedQuery> made,
+                   MakePrepared(query));
+  const PreparedQuery& prepared = *made;
   v1::QueryPlan plan =
       DescribePlan(*prepared.table->compiled, prepared.query, prepared.plan);
   if (!run || prepared.query.limit == 0) return plan;

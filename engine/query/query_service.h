@@ -12,15 +12,17 @@
 #include "dovetail/limits.h"
 #include "dovetail/query.h"
 #include "engine/published_state.h"
+#include "engine/query/query_plan_cache.h"
 
 namespace dovetail {
 
 // Cheap to make; not shared between threads. All must outlive it.
 class QueryService {
  public:
+  // `cache` may be null.
   QueryService(const internal::PublishedState& state, const Limits& limits,
-               Clock* clock)
-      : state_(state), limits_(limits), clock_(clock) {}
+               Clock* clock, QueryPlanCache* cache)
+      : state_(state), limits_(limits), clock_(clock), cache_(cache) {}
 
   // Stops behind the row that reaches `bytes_max`.
   absl::StatusOr<QueryEnd> Run(const v1::Query& query, uint64_t bytes_max,
@@ -28,12 +30,15 @@ class QueryService {
   absl::StatusOr<v1::QueryPlan> Explain(const v1::Query& query, bool run) const;
 
  private:
-  struct Prepared;
-  absl::Status Prepare(const v1::Query& query, Prepared* out) const;
+  absl::StatusOr<std::shared_ptr<const PreparedQuery>> Prepare(
+      const v1::Query& query) const;
+  absl::StatusOr<std::shared_ptr<const PreparedQuery>> MakePrepared(
+      const v1::Query& query) const;
 
   const internal::PublishedState& state_;
   const Limits& limits_;
   Clock* clock_;
+  QueryPlanCache* cache_;
 };
 
 // See Engine::Advise.

@@ -82,6 +82,8 @@ struct Plan {
   Estimate estimate;
   std::optional<WorkBound> bound;
 
+  // Whether it was preferred by the sizes of its ranges in the store.
+  bool by_sizes = false;
   // How many candidates there were.
   size_t candidates = 0;
 };

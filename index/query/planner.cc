@@ -392,7 +392,10 @@ class Planner {
   // Of equal ones the first.
   Plan Cheapest(std::vector<Plan>* plans) const {
     const bool measure = plans->size() > 1 && !IsExact(plans->front());
-    for (Plan& plan : *plans) plan.estimate = EstimateOf(plan, measure);
+    for (Plan& plan : *plans) {
+      plan.estimate = EstimateOf(plan, measure);
+      plan.by_sizes = measure;
+    }
     return std::move(*std::min_element(
         plans->begin(), plans->end(), [](const Plan& a, const Plan& b) {
           return a.estimate.Cost() < b.estimate.Cost();

@@ -379,6 +379,36 @@ TEST_F(QueryTest, TheIndexThatHoldsTheSelectionIsPreferred) {
               HasSubstr("index b_covering of orders, covering"));
 }
 
+TEST_F(QueryTest, AQueryAskedAgainFollowsTheSchema) {
+  PutTen();
+  const Query query =
+      Orders().Where(Filter::Equal("buyer_id", "b-1")).AllowFullScan();
+  const auto entries = [&] {
+    const auto page = engine().Query({}, query);
+    EXPECT_THAT(page, IsOk());
+    EXPECT_THAT(page->rows, SizeIs(3));
+    return page->work.entries;
+  };
+  EXPECT_EQ(entries(), 3U);
+  EXPECT_EQ(entries(), 3U);
+  ASSERT_THAT(engine().HideIndex("orders", "by_buyer"), IsOk());
+  EXPECT_EQ(entries(), 10U);
+  ASSERT_THAT(engine().ShowIndex("orders", "by_buyer"), IsOk());
+  EXPECT_EQ(entries(), 3U);
+}
+
+TEST_F(QueryTest, AQueryAskedAgainSeesWhatIsNew) {
+  const Query query = Orders()
+                          .Where(Filter::Equal("seller_id", "s-0"))
+                          .OrderBy("ts_ms", Query::kDescending);
+  ASSERT_THAT(Put(MakeOrder("o-1", "s-0", 1000)), IsOk());
+  EXPECT_THAT(Ask(query), ElementsAre("o-1"));
+  ASSERT_THAT(Put(MakeOrder("o-2", "s-0", 2000)), IsOk());
+  EXPECT_THAT(Ask(query), ElementsAre("o-2", "o-1"));
+  // A smaller page of it is another call.
+  EXPECT_THAT(Ask(Query(query).Limit(1)), ElementsAre("o-2"));
+}
+
 TEST_F(QueryTest, AHiddenIndexIsNotRead) {
   PutTen();
   const Query query = Orders().Where(Filter::Equal("buyer_id", "b-1"));

@@ -1,0 +1,73 @@
+// Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
+//
+// Queries that are asked again and again, each with its plan: making a plan
+// takes longer than reading twenty rows.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/mutex.h"
+#include "dovetail/v1/query.pb.h"
+#include "engine/query/read_stream.h"
+#include "engine/schema_state.h"
+#include "index/query/checked_query.h"
+#include "index/query/normal_form.h"
+#include "index/query/plan.h"
+
+namespace dovetail {
+
+// A query between its check and its run. Immutable once it is made.
+struct PreparedQuery {
+  std::shared_ptr<const SchemaState> schema;
+  v1::Query proto;
+  const TableState* table = nullptr;  // Of the schema.
+  CheckedQuery query;                 // Of `proto`.
+  NormalForm form;
+  uint64_t fingerprint = 0;
+  std::optional<QueryPlace> from;
+  Plan plan;
+};
+
+// Finds a query by its very bytes, for as long as the schema is the same, the
+// states of indexes included. Keeps only plans that follow from the query and
+// the schema, not those preferred by the sizes that the store had just then.
+//
+// Thread-safe. Has kSlots queries at most, in each slot the last one that fell
+// into it, each of at most kQueryBytesMax and kRangesMax ranges: some MiB.
+class QueryPlanCache {
+ public:
+  // nullptr if it is not there.
+  std::shared_ptr<const PreparedQuery> Find(
+      std::string_view bytes, const std::shared_ptr<const SchemaState>& schema);
+  void Insert(std::string_view bytes,
+              std::shared_ptr<const PreparedQuery> query);
+
+  // Whether a query of so many bytes may be kept.
+  static bool Takes(size_t bytes) { return bytes <= kQueryBytesMax; }
+
+ private:
+  static constexpr size_t kSlots = 1024;
+  static constexpr size_t kLocks = 16;
+  static constexpr size_t kQueryBytesMax = 1024;
+  static constexpr size_t kRangesMax = 32;
+
+  struct Slot {
+    std::string bytes;
+    std::shared_ptr<const PreparedQuery> query;
+  };
+  // Slots that share a lock: those of equal number modulo kLocks.
+  struct Shard {
+    Mutex mu;
+    std::array<Slot, kSlots / kLocks> slots GUARDED_BY(mu);
+  };
+
+  Shard shards_[kLocks];
+};
+
+}  // namespace dovetail
