@@ -2,6 +2,7 @@
 
 #include "sql/columns.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -97,6 +98,39 @@ class Names {
   std::set<std::string> taken_;
 };
 
+// SQLite's own default limit is 2000.
+constexpr size_t kNestedColumnsMax = 1000;
+
+void AddHidden(const Descriptor& record, const std::string& path, Names* names,
+               std::vector<Column>* columns) {
+  if (FindColumn(*columns, path) >= 0) return;
+  absl::StatusOr<Column> column = FieldColumn(record, path);
+  if (!column.ok()) return;  // Of a repeated message, or an extension.
+  column->name = names->Take(path);
+  column->hidden = true;
+  columns->push_back(*std::move(column));
+}
+
+// The singular fields of messages in the record, but of none within itself.
+void AddNested(const Descriptor& record, const Descriptor& message,
+               const std::string& prefix, std::vector<const Descriptor*>* within,
+               Names* names, std::vector<Column>* columns) {
+  within->push_back(&message);
+  for (int i = 0; i < message.field_count(); ++i) {
+    const FieldDescriptor& field = *message.field(i);
+    if (field.is_repeated() || columns->size() >= kNestedColumnsMax) continue;
+    const std::string path = prefix + field.name();
+    const Descriptor* inner = field.message_type();
+    if (inner == nullptr || IsTimestamp(field)) {
+      AddHidden(record, path, names, columns);
+    } else if (std::find(within->begin(), within->end(), inner) ==
+               within->end()) {
+      AddNested(record, *inner, path + ".", within, names, columns);
+    }
+  }
+  within->pop_back();
+}
+
 Column Special(std::string_view name, Column::Kind kind, Names* names) {
   Column column;
   column.name = names->Take(std::string(name));
@@ -143,6 +177,7 @@ absl::StatusOr<std::vector<Column>> RowColumns(const DynamicTable& table) {
     column.kind = field.is_repeated() ? Column::Kind::kJson : KindOf(field);
     columns.push_back(std::move(column));
   }
+  // Those that keys are made of first, so that none of them is left out.
   std::vector<std::string> indexes = {""};
   for (const v1::IndexSchema& index : table.schema().indexes()) {
     indexes.push_back(index.name());
@@ -151,13 +186,11 @@ absl::StatusOr<std::vector<Column>> RowColumns(const DynamicTable& table) {
     ASSIGN_OR_RETURN(const std::vector<std::string> paths,
                      table.Columns(index));
     for (const std::string& path : paths) {
-      if (FindColumn(columns, path) >= 0) continue;
-      ASSIGN_OR_RETURN(Column column, FieldColumn(record, path));
-      column.name = names.Take(path);
-      column.hidden = true;
-      columns.push_back(std::move(column));
+      AddHidden(record, path, &names, &columns);
     }
   }
+  std::vector<const Descriptor*> within;
+  AddNested(record, record, "", &within, &names, &columns);
   columns.push_back(Special("_row_key", Column::Kind::kRowKey, &names));
   columns.push_back(Special("_version", Column::Kind::kVersion, &names));
   columns.push_back(Special("_record", Column::Kind::kRecord, &names));

@@ -64,8 +64,8 @@ struct Column {
 absl::StatusOr<Column> FieldColumn(const google::protobuf::Descriptor& record,
                                    std::string_view path);
 
-// Every field of the record, then, hidden, the fields of messages in it that
-// the row key or an index names, and _row_key, _version and _record.
+// Every field of the record, then, hidden, the singular fields of messages in
+// it by their paths, and _row_key, _version and _record.
 absl::StatusOr<std::vector<Column>> RowColumns(const DynamicTable& table);
 
 // The columns of a COUNT or SUM index, then count and sum, then, hidden,

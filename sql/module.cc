@@ -261,8 +261,9 @@ int BestIndex(sqlite3_vtab* vtab, sqlite3_index_info* info) {
     input.order.push_back({info->aOrderBy[i].iColumn,
                            info->aOrderBy[i].desc != 0});
   }
-  const int distinct = sqlite3_vtab_distinct(info);
-  input.group_only = distinct == 1 || distinct == 2;
+  // 1 is GROUP BY, for which the order would not matter; but SQLite says the
+  // same of GROUP BY with an ORDER BY of the same terms, and then relies on it.
+  input.group_only = sqlite3_vtab_distinct(info) == 2;
 
   const ScanPlan plan = ChoosePlan(input);
   for (size_t i = 0; i < plan.arguments.size(); ++i) {

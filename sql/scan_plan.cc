@@ -17,8 +17,11 @@ namespace {
 // In units of a step to the next entry.
 constexpr double kSeek = 5;
 constexpr double kFetch = 4;  // A row through its entry.
-// Values of an IN, which nobody knows yet.
+// Values of an IN, which nobody knows yet; and of an enum.
 constexpr double kInValues = 8;
+constexpr double kFewValues = 4;
+// Rows of a statement with LIMIT.
+constexpr double kLimitRows = 100;
 
 using Use = PlanArgument::Use;
 
@@ -49,10 +52,22 @@ class PathPlanner {
     return std::move(plan_);
   }
 
-  // With the sort that SQLite has to make.
-  static double CostWithSort(const PlanInput& in, const ScanPlan& plan) {
-    if (in.order.empty() || plan.ordered) return plan.cost;
-    return plan.cost + 0.3 * plan.rows * std::log2(plan.rows + 2);
+  // To compare ways in by: with the sort that SQLite has to make, and only as
+  // far as a LIMIT goes where every row that is read counts.
+  static double CostInAll(const PlanInput& in, const ScanPlan& plan) {
+    const bool streams = in.order.empty() || plan.ordered;
+    if (!streams) {
+      return plan.cost + 0.3 * plan.rows * std::log2(plan.rows + 2);
+    }
+    const bool limited = std::any_of(
+        plan.arguments.begin(), plan.arguments.end(),
+        [](const PlanArgument& a) { return a.use == Use::kLimit; });
+    // All constraints are arguments.
+    if (limited && plan.arguments.size() == in.constraints.size() &&
+        plan.rows > kLimitRows) {
+      return plan.cost * kLimitRows / plan.rows;
+    }
+    return plan.cost;
   }
 
  private:
@@ -231,22 +246,29 @@ class PathPlanner {
   }
 
   void Estimate() {
-    const auto columns = static_cast<double>(path_.columns.size());
-    const auto bound = static_cast<double>(bound_);
-    double rows = std::max(in_.rows, 1.0);
+    const double all = std::max(in_.rows, 1.0);
+    double rows = all;
     double seeks = 1;
     bool in = false;
-    for (size_t i = 0; i < bound_; ++i) in |= plan_.arguments[i].of.in;
-    plan_.one_row = path_.unique && bound_ == path_.columns.size() && !in;
-    rows = std::pow(rows, 1 - bound / columns);
-    if (bound_ > 0 && plan_.arguments[bound_ - 1].use == Use::kAnyOf) {
-      rows *= kInValues;
-      seeks = kInValues;
+    for (size_t i = 0; i < bound_; ++i) {
+      const bool few = column(path_.columns[i]).kind == Column::Kind::kEnum ||
+                       column(path_.columns[i]).kind == Column::Kind::kBool;
+      const double values = few ? kFewValues : std::max(10.0, std::cbrt(all));
+      in |= plan_.arguments[i].of.in;
+      if (plan_.arguments[i].use == Use::kAnyOf) {
+        seeks = few ? kFewValues / 2 : kInValues;
+      }
+      rows *= plan_.arguments[i].of.in ? std::min(1.0, (few ? 2 : kInValues) / values)
+                                       : 1 / values;
+    }
+    if (path_.unique && bound_ == path_.columns.size()) {
+      rows = in ? seeks : 1;
+      plan_.one_row = !in;
     }
     for (const PlanArgument& argument : plan_.arguments) {
       if (argument.use == Use::kMin || argument.use == Use::kMax) rows /= 4;
     }
-    plan_.rows = std::clamp(rows, 1.0, std::max(in_.rows, 1.0));
+    plan_.rows = std::clamp(rows, 1.0, all);
     const bool fetches = !path_.is_row_key() && !plan_.covered && !in_.groups;
     // A row is larger than an entry.
     const double step = path_.is_row_key() ? 1.5 : 1;
@@ -330,7 +352,7 @@ ScanPlan ChoosePlan(const PlanInput& input) {
   for (size_t i = 0; i < input.paths->size(); ++i) {
     std::optional<ScanPlan> plan = PathPlanner(input, i).Make();
     if (!plan.has_value()) continue;
-    const double cost = PathPlanner::CostWithSort(input, *plan);
+    const double cost = PathPlanner::CostInAll(input, *plan);
     if (best.has_value() && cost >= best_cost) continue;
     best = std::move(plan);
     best_cost = cost;

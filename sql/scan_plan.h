@@ -44,7 +44,7 @@ struct PlanInput {
   const std::vector<AccessPath>* paths = nullptr;
   std::vector<Constraint> constraints;  // Those that are usable.
   std::vector<OrderTerm> order;
-  // Rows with equal values of `order` need only be neighbours.
+  // DISTINCT: rows with equal values of `order` need only be neighbours.
   bool group_only = false;
   uint64_t columns_used = 0;  // As sqlite3_index_info::colUsed.
   double rows = 0;            // Of the table, about.
