@@ -56,10 +56,10 @@ std::string ValueText(const google::protobuf::EnumDescriptor* type,
       return Rfc3339(absl::FromUnixSeconds(value.as_timestamp().seconds) +
                      absl::Nanoseconds(value.as_timestamp().nanos));
     case Value::Kind::kInt: {
-      const auto* named = type == nullptr
-                              ? nullptr
-                              : type->FindValueByNumber(
-                                    static_cast<int>(value.as_int()));
+      const auto* named =
+          type == nullptr
+              ? nullptr
+              : type->FindValueByNumber(static_cast<int>(value.as_int()));
       if (named != nullptr) return named->name();
       return value.DebugString();
     }
@@ -76,17 +76,17 @@ absl::StatusOr<bool> IsSum(const DynamicTable& table,
     if (each.kind() == v1::IndexSchema::SUM) return true;
     if (each.kind() == v1::IndexSchema::COUNT) return false;
   }
-  return WithHint(
-      UsageError(absl::StrCat("only COUNT and SUM indexes count: table=",
-                              table.name(), " index=", ToAbsl(Quote(index)))),
-      "Rows are counted with --where.");
+  return WithHint(UsageError(absl::StrCat(
+                      "only COUNT and SUM indexes count: table=", table.name(),
+                      " index=", ToAbsl(Quote(index)))),
+                  "Rows are counted with --where.");
 }
 
 void PrintTotals(const Totals& totals, bool sum, const Console& console) {
   if (console.format == OutputFormat::kJson) {
-    Print(absl::StrCat("{\"count\":", totals.count,
-                       sum ? absl::StrCat(",\"sum\":", SumText(totals.sum)) : "",
-                       "}\n"));
+    Print(absl::StrCat(
+        "{\"count\":", totals.count,
+        sum ? absl::StrCat(",\"sum\":", SumText(totals.sum)) : "", "}\n"));
   } else if (!sum) {
     Print(absl::StrCat(totals.count, "\n"));
   } else {
@@ -130,20 +130,20 @@ absl::Status RunCountGroups(const CountGroupsOptions& options,
   request.table = options.table;
   request.index = options.index;
   request.equal = values;
-  request.limit = options.limit == 0 ? std::numeric_limits<uint64_t>::max()
-                                     : options.limit;
-  ASSIGN_OR_RETURN(
-      const ScanEnd end,
-      engine->ForEachGroup({}, request, [&](const Group& group) {
-        std::vector<std::string> cells;
-        for (size_t i = 0; i < columns.size(); ++i) {
-          cells.push_back(ValueText(EnumOf(table, columns[i]), group.values[i]));
-        }
-        cells.push_back(absl::StrCat(group.count));
-        if (sum) cells.push_back(SumText(group.sum));
-        text.Add(std::move(cells));
-        return true;
-      }));
+  request.limit =
+      options.limit == 0 ? std::numeric_limits<uint64_t>::max() : options.limit;
+  ASSIGN_OR_RETURN(const ScanEnd end,
+                   engine->ForEachGroup({}, request, [&](const Group& group) {
+                     std::vector<std::string> cells;
+                     for (size_t i = 0; i < columns.size(); ++i) {
+                       cells.push_back(ValueText(EnumOf(table, columns[i]),
+                                                 group.values[i]));
+                     }
+                     cells.push_back(absl::StrCat(group.count));
+                     if (sum) cells.push_back(SumText(group.sum));
+                     text.Add(std::move(cells));
+                     return true;
+                   }));
   Print(text.Text(console, numbers));
   NoteWork(text.rows(), &end.work, Clock::System()->MonotonicMicros() - start,
            console);

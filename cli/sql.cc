@@ -152,9 +152,8 @@ class Session {
     sqlite3_progress_handler(
         db, kStepsPerLook, [](void*) { return Interrupted() ? 1 : 0; },
         nullptr);
-    const int attached =
-        sqlite3_exec(db, "SELECT dovetail_attach('')", nullptr, nullptr,
-                     nullptr);
+    const int attached = sqlite3_exec(db, "SELECT dovetail_attach('')", nullptr,
+                                      nullptr, nullptr);
     return attached == SQLITE_OK ? absl::OkStatus() : SqlError(db, attached);
   }
 
@@ -163,9 +162,8 @@ class Session {
     while (!text.empty()) {
       sqlite3_stmt* raw = nullptr;
       const char* rest = nullptr;
-      const int code =
-          sqlite3_prepare_v2(db_.get(), text.data(),
-                             static_cast<int>(text.size()), &raw, &rest);
+      const int code = sqlite3_prepare_v2(
+          db_.get(), text.data(), static_cast<int>(text.size()), &raw, &rest);
       const Prepared statement(raw);
       if (code != SQLITE_OK) return SqlError(db_.get(), code);
       text.remove_prefix(static_cast<size_t>(rest - text.data()));
@@ -194,8 +192,8 @@ class Session {
       if (bytes < 0) break;
       statement.append(line, static_cast<size_t>(bytes));
       if (statement.size() > kStatementBytesMax) {
-        status = UsageError(absl::StrCat("a statement is too long: max=",
-                                         kStatementBytesMax));
+        status = UsageError(
+            absl::StrCat("a statement is too long: max=", kStatementBytesMax));
       } else if (sqlite3_complete(statement.c_str()) != 0) {
         status = Run(statement);
         statement.clear();

@@ -73,9 +73,9 @@ absl::Status AddParts(const Parts& parts, bool text,
     for (const std::string& field : proto.fields()) {
       const int column = FindColumn(columns, field);
       if (column < 0) {
-        return absl::InternalError(
-            absl::StrCat("no column for a field of a key: field=",
-                         ToAbsl(Quote(field)), " index=", path->index));
+        return absl::InternalError(absl::StrCat(
+            "no column for a field of a key: field=", ToAbsl(Quote(field)),
+            " index=", path->index));
       }
       part.inputs.push_back(column);
     }
@@ -148,7 +148,9 @@ bool AccessPath::CanBind(size_t count) const {
     }
     const bool hashed = std::any_of(
         parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(parts_bound),
-        [&](const PathPart& part) { return Contains(part.inputs, columns[i]); });
+        [&](const PathPart& part) {
+          return Contains(part.inputs, columns[i]);
+        });
     if (!hashed) return false;
   }
   return true;

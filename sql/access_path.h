@@ -62,14 +62,13 @@ struct AccessPath {
   int RangePart(size_t position) const;
 };
 
-// The row key first, and every index that serves reads now and has one entry for
-// each row, but for those with a null in a part of a UNIQUE index.
-// `utf8`: whether SQLite's database holds texts as UTF-8, and so compares
-// them as Dovetail does.
+// The row key first, and every index that serves reads now and has one entry
+// for each row, but for those with a null in a part of a UNIQUE index. `utf8`:
+// whether SQLite's database holds texts as UTF-8, and so compares them as
+// Dovetail does.
 absl::StatusOr<std::vector<AccessPath>> RowPaths(
     const DynamicTable& table, const std::vector<Column>& columns,
-    const std::vector<IndexInfo>& indexes, size_t merge_streams_max,
-    bool utf8);
+    const std::vector<IndexInfo>& indexes, size_t merge_streams_max, bool utf8);
 
 // The COUNT or SUM index itself.
 absl::StatusOr<AccessPath> GroupPath(const DynamicTable& table,

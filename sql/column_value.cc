@@ -82,10 +82,9 @@ absl::Status SetJson(const Message& message, const FieldDescriptor& field,
 void SetTimestamp(const Message& time, sqlite3_context* context) {
   const auto& type = *time.GetDescriptor();
   const Reflection& reflection = *time.GetReflection();
-  SetText(
-      TimestampText(reflection.GetInt64(time, type.FindFieldByNumber(1)),
-                    reflection.GetInt32(time, type.FindFieldByNumber(2))),
-      context);
+  SetText(TimestampText(reflection.GetInt64(time, type.FindFieldByNumber(1)),
+                        reflection.GetInt32(time, type.FindFieldByNumber(2))),
+          context);
 }
 
 }  // namespace
@@ -228,8 +227,7 @@ std::string TimestampText(int64_t seconds, int32_t nanos) {
       nanos > 999'999'999) {
     return absl::StrCat("{\"seconds\":", seconds, ",\"nanos\":", nanos, "}");
   }
-  const absl::CivilSecond at =
-      absl::CivilSecond(1970, 1, 1, 0, 0, 0) + seconds;
+  const absl::CivilSecond at = absl::CivilSecond(1970, 1, 1, 0, 0, 0) + seconds;
   return absl::StrFormat("%04d-%02d-%02dT%02d:%02d:%02d.%09dZ", at.year(),
                          at.month(), at.day(), at.hour(), at.minute(),
                          at.second(), nanos);

@@ -50,8 +50,9 @@ Column::Kind KindOf(const FieldDescriptor& field) {
     case FieldDescriptor::CPPTYPE_ENUM:
       return Column::Kind::kEnum;
     case FieldDescriptor::CPPTYPE_STRING:
-      return field.type() == FieldDescriptor::TYPE_BYTES ? Column::Kind::kBytes
-                                                         : Column::Kind::kString;
+      return field.type() == FieldDescriptor::TYPE_BYTES
+                 ? Column::Kind::kBytes
+                 : Column::Kind::kString;
     case FieldDescriptor::CPPTYPE_MESSAGE:
       break;
   }
@@ -113,8 +114,9 @@ void AddHidden(const Descriptor& record, const std::string& path, Names* names,
 
 // The singular fields of messages in the record, but of none within itself.
 void AddNested(const Descriptor& record, const Descriptor& message,
-               const std::string& prefix, std::vector<const Descriptor*>* within,
-               Names* names, std::vector<Column>* columns) {
+               const std::string& prefix,
+               std::vector<const Descriptor*>* within, Names* names,
+               std::vector<Column>* columns) {
   within->push_back(&message);
   for (int i = 0; i < message.field_count(); ++i) {
     const FieldDescriptor& field = *message.field(i);

@@ -54,9 +54,7 @@ struct Column {
   bool nullable = false;
   bool hidden = false;
 
-  bool is_real() const {
-    return kind == Kind::kFloat || kind == Kind::kDouble;
-  }
+  bool is_real() const { return kind == Kind::kFloat || kind == Kind::kDouble; }
 };
 
 // A column of the field at `path`, without a name. Of a repeated field, one of

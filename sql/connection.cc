@@ -34,10 +34,10 @@ absl::Status ExplainOpen(const std::string& path, const absl::Status& status) {
           ? "; a store can be open in one process at a time: close it there, "
             "or read a checkpoint of it"
           : "";
-  return absl::Status(status.code(),
-                      absl::StrCat("cannot open the store: path=",
-                                   ToAbsl(Quote(path, 1024)), ": ",
-                                   status.message(), hint));
+  return absl::Status(
+      status.code(),
+      absl::StrCat("cannot open the store: path=", ToAbsl(Quote(path, 1024)),
+                   ": ", status.message(), hint));
 }
 
 }  // namespace
@@ -61,9 +61,9 @@ absl::StatusOr<std::shared_ptr<Engine>> OpenShared(const std::string& path) {
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(path, error);
   if (error) {
-    return absl::NotFoundError(absl::StrCat(
-        "cannot open the store: path=", ToAbsl(Quote(path, 1024)), ": ",
-        error.message()));
+    return absl::NotFoundError(
+        absl::StrCat("cannot open the store: path=", ToAbsl(Quote(path, 1024)),
+                     ": ", error.message()));
   }
   SharedStores& stores = Stores();
   const MutexLock lock(stores.mu);

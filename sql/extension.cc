@@ -22,8 +22,7 @@ __attribute__((visibility("default"))) int sqlite3_dovetailsqlite_init(
   }
   const absl::Status status = dovetail::sql::RegisterModule(db, {});
   if (!status.ok()) {
-    *message =
-        sqlite3_mprintf("%s", std::string(status.message()).c_str());
+    *message = sqlite3_mprintf("%s", std::string(status.message()).c_str());
     return SQLITE_ERROR;
   }
   // Protobuf keeps pointers into what it is given by a library for good.

@@ -4,9 +4,10 @@
 // to it. docs/sql.md is for people.
 //
 //   CREATE VIRTUAL TABLE temp.orders USING dovetail('/path', 'orders');
-//   CREATE VIRTUAL TABLE temp.totals USING dovetail('/path', 'orders', 'totals');
-//   SELECT dovetail_attach('/path');  -- All of them, as temporary tables.
-//   SELECT * FROM dovetail_work;      -- What the last statement has read.
+//   CREATE VIRTUAL TABLE temp.totals USING dovetail('/path', 'orders',
+//   'totals'); SELECT dovetail_attach('/path');  -- All of them, as temporary
+//   tables. SELECT * FROM dovetail_work;      -- What the last statement has
+//   read.
 
 #pragma once
 

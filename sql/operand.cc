@@ -74,7 +74,8 @@ Span SpanOf(Column::Kind kind) {
 }
 
 Operand BoundOf(Column::Kind kind, int64_t number, bool inclusive) {
-  if (kind == Column::Kind::kBool) return Operand::Bound(number != 0, inclusive);
+  if (kind == Column::Kind::kBool)
+    return Operand::Bound(number != 0, inclusive);
   return Operand::Bound(number, inclusive);
 }
 
@@ -92,8 +93,7 @@ Operand LargeWith(Comparison comparison, double number) {
   // Half a step of the REALs there is 1024.
   constexpr uint64_t kStep = 4096;
   constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
-  const uint64_t near =
-      number >= kTwo64 ? kMax : static_cast<uint64_t>(number);
+  const uint64_t near = number >= kTwo64 ? kMax : static_cast<uint64_t>(number);
   if (IsLower(comparison)) return Operand::Bound(near - kStep);
   return Operand::Bound(near > kMax - kStep ? kMax : near + kStep);
 }
@@ -147,16 +147,16 @@ Operand NumberWith(const Column& column, Comparison comparison,
   switch (sqlite3_value_numeric_type(copy.get())) {
     case SQLITE_INTEGER: {
       const int64_t number = sqlite3_value_int64(copy.get());
-      if (!column.is_real()) return IntegerWith(column.kind, comparison, number);
+      if (!column.is_real())
+        return IntegerWith(column.kind, comparison, number);
       const auto real = static_cast<double>(number);
       const bool exact = real < kTwo63 && static_cast<int64_t>(real) == number;
       return RealWith(column.kind, comparison, real, exact);
     }
     case SQLITE_FLOAT: {
       const double number = sqlite3_value_double(copy.get());
-      return column.is_real()
-                 ? RealWith(column.kind, comparison, number, true)
-                 : IntegerWith(column.kind, comparison, number);
+      return column.is_real() ? RealWith(column.kind, comparison, number, true)
+                              : IntegerWith(column.kind, comparison, number);
     }
     default:
       return WithAbove(comparison);  // Texts and blobs are above all numbers.
@@ -165,8 +165,7 @@ Operand NumberWith(const Column& column, Comparison comparison,
 
 // Up to the first of the characters that stand between upper and lower case.
 std::string UpperFloor(std::string_view text) {
-  const size_t end = std::min(
-      text.size(), text.find_first_of("[\\]^_`"));
+  const size_t end = std::min(text.size(), text.find_first_of("[\\]^_`"));
   return absl::AsciiStrToUpper(ToAbsl(text.substr(0, end)));
 }
 
@@ -198,7 +197,8 @@ Operand TextWith(Comparison comparison, Collation collation, bool literal,
   }
   const bool inclusive = !IsStrict(comparison);
   if (IsLower(comparison)) {
-    if (collation == Collation::kNoCase) return Operand::Bound(UpperFloor(text));
+    if (collation == Collation::kNoCase)
+      return Operand::Bound(UpperFloor(text));
     return Operand::Bound(text, inclusive);
   }
   if (collation == Collation::kNoCase) {

@@ -62,13 +62,13 @@ void AddWork(const Work& work, PlanWork* sum) {
 absl::Status RowSource::Start(const ScanPlan& plan, Bounds bounds) {
   requests_.clear();
   query_.reset();
-  count_ = at_ = 0;
+  ClearPage();
   ++work_.scans;
   if (bounds.nothing || (bounds.any_of && bounds.any_of->empty())) {
     return absl::OkStatus();
   }
-  page_rows_ = bounds.limit == 0 ? kFirstPageRows
-                                 : std::min(bounds.limit, kPageRowsMax);
+  page_rows_ =
+      bounds.limit == 0 ? kFirstPageRows : std::min(bounds.limit, kPageRowsMax);
   if (!MakeQuery(plan, bounds)) MakeRequests(plan, std::move(bounds));
   return ReadPage();
 }
@@ -77,8 +77,7 @@ absl::Status RowSource::Start(const ScanPlan& plan, Bounds bounds) {
 // on more values than one scan merges: a query sorts in memory instead.
 bool RowSource::MakeQuery(const ScanPlan& plan, const Bounds& bounds) {
   const AccessPath& path = source_.paths[plan.path];
-  if (!path.query_only &&
-      (!plan.ordered || !source_.group_index.empty())) {
+  if (!path.query_only && (!plan.ordered || !source_.group_index.empty())) {
     return false;
   }
   const uint64_t streams_max =
@@ -86,8 +85,9 @@ bool RowSource::MakeQuery(const ScanPlan& plan, const Bounds& bounds) {
   bool scan = !path.query_only &&
               std::all_of(bounds.equal.begin(), bounds.equal.end(), IsBound);
   if (bounds.any_of.has_value()) {
-    scan &= std::all_of(bounds.any_of->begin(), bounds.any_of->end(), IsBound) &&
-            bounds.any_of->size() <= streams_max;
+    scan &=
+        std::all_of(bounds.any_of->begin(), bounds.any_of->end(), IsBound) &&
+        bounds.any_of->size() <= streams_max;
   }
   if (scan) return false;
   Query query(source_.table->name());
@@ -150,7 +150,8 @@ absl::StatusOr<bool> RowSource::Accepts(ScanRequest request) {
                 ->ForEach(read_, request, [](const RowView&) { return true; })
                 .status()
           : source_.engine
-                ->ForEachGroup(read_, request, [](const Group&) { return true; })
+                ->ForEachGroup(read_, request,
+                               [](const Group&) { return true; })
                 .status();
   if (absl::IsInvalidArgument(status)) return false;
   RETURN_IF_ERROR(status);
@@ -185,17 +186,30 @@ absl::Status RowSource::DropRefused(const absl::Status& refused,
   return absl::OkStatus();
 }
 
-ScanRow& RowSource::Slot() {
-  if (count_ == page_.size()) page_.emplace_back();
-  return page_[count_++];
+void RowSource::ClearPage() {
+  at_ = 0;
+  rows_.clear();
+  bytes_.clear();
+  groups_.clear();
 }
 
-size_t RowSource::Keep(const RowView& row) {
-  Row& copy = Slot().row;
-  copy.key.assign(row.key);
-  copy.record.assign(row.record);
-  copy.version = row.version;
-  return row.key.size() + row.record.size();
+RowView RowSource::row() const {
+  const Place& place = rows_[at_];
+  const std::string_view bytes = bytes_;
+  return {bytes.substr(place.key, place.record - place.key),
+          bytes.substr(place.record, place.end - place.record), place.version};
+}
+
+bool RowSource::Keep(const RowView& row) {
+  Place place;
+  place.key = bytes_.size();
+  bytes_ += row.key;
+  place.record = bytes_.size();
+  bytes_ += row.record;
+  place.end = bytes_.size();
+  place.version = row.version;
+  rows_.push_back(place);
+  return bytes_.size() < kPageBytesMax;
 }
 
 absl::Status RowSource::Next() {
@@ -204,16 +218,16 @@ absl::Status RowSource::Next() {
 }
 
 absl::Status RowSource::ReadPage() {
-  at_ = count_ = 0;
-  while (count_ == 0 && (!requests_.empty() || query_.has_value())) {
+  ClearPage();
+  while (count() == 0 && (!requests_.empty() || query_.has_value())) {
     if (query_.has_value()) {
       RETURN_IF_ERROR(ReadQuery());
       continue;
     }
     ScanRequest& request = requests_.front();
     request.limit = page_rows_;
-    absl::Status read = source_.group_index.empty() ? ReadRows(&request)
-                                                    : ReadGroups(&request);
+    absl::Status read =
+        source_.group_index.empty() ? ReadRows(&request) : ReadGroups(&request);
     if (absl::IsInvalidArgument(read) && request.continuation.empty()) {
       bool nothing = false;
       RETURN_IF_ERROR(DropRefused(read, &request, &nothing));
@@ -224,30 +238,26 @@ absl::Status RowSource::ReadPage() {
     if (request.continuation.empty()) requests_.pop_front();
   }
   page_rows_ = std::min(page_rows_ * 2, kPageRowsMax);
-  work_.rows += count_;
+  work_.rows += count();
   return absl::OkStatus();
 }
 
 absl::Status RowSource::ReadRows(ScanRequest* request) {
-  size_t bytes = 0;
   ASSIGN_OR_RETURN(
       ScanEnd end,
-      source_.engine->ForEach(read_, *request, [&](const RowView& row) {
-        bytes += Keep(row);
-        return bytes < kPageBytesMax;
-      }));
+      source_.engine->ForEach(read_, *request,
+                              [&](const RowView& row) { return Keep(row); }));
   AddWork(end.work, &work_);
   request->continuation = std::move(end.continuation);
   return absl::OkStatus();
 }
 
 absl::Status RowSource::ReadGroups(ScanRequest* request) {
-  ASSIGN_OR_RETURN(
-      ScanEnd end,
-      source_.engine->ForEachGroup(read_, *request, [&](const Group& group) {
-        Slot().group = group;
-        return true;
-      }));
+  ASSIGN_OR_RETURN(ScanEnd end, source_.engine->ForEachGroup(
+                                    read_, *request, [&](const Group& group) {
+                                      groups_.push_back(group);
+                                      return true;
+                                    }));
   AddWork(end.work, &work_);
   request->continuation = std::move(end.continuation);
   return absl::OkStatus();
@@ -255,13 +265,10 @@ absl::Status RowSource::ReadGroups(ScanRequest* request) {
 
 absl::Status RowSource::ReadQuery() {
   query_->Limit(kPageRowsMax);
-  size_t bytes = 0;
   ASSIGN_OR_RETURN(
       const QueryEnd end,
-      source_.engine->ForEach(read_, *query_, [&](const RowView& row) {
-        bytes += Keep(row);
-        return bytes < kPageBytesMax;
-      }));
+      source_.engine->ForEach(read_, *query_,
+                              [&](const RowView& row) { return Keep(row); }));
   AddWork(end.work, &work_);
   if (end.continuation.empty()) {
     query_.reset();

@@ -40,12 +40,6 @@ struct Bounds {
   uint64_t limit = 0;  // Of rows that are likely asked for; 0: not known.
 };
 
-// One row, or one group.
-struct ScanRow {
-  Row row;
-  Group group;
-};
-
 // Used by one thread. Source, snapshot and work must outlive it.
 class RowSource {
  public:
@@ -56,9 +50,11 @@ class RowSource {
 
   // To the first row.
   absl::Status Start(const ScanPlan& plan, Bounds bounds);
-  bool Valid() const { return at_ < count_; }
-  // REQUIRES: Valid().
-  const ScanRow& row() const { return page_[at_]; }
+  bool Valid() const { return at_ < count(); }
+  // REQUIRES: Valid(). The row, or the group, of which one is read. Views are
+  // valid until Next.
+  RowView row() const;
+  const Group& group() const { return groups_[at_]; }
   absl::Status Next();
 
  private:
@@ -74,10 +70,12 @@ class RowSource {
   absl::Status ReadRows(ScanRequest* request);
   absl::Status ReadGroups(ScanRequest* request);
   absl::Status ReadQuery();
-  // The next slot of the page.
-  ScanRow& Slot();
-  // Copies a row to it; its size.
-  size_t Keep(const RowView& row);
+  void ClearPage();
+  // Adds a row to the page; false once the page is full.
+  bool Keep(const RowView& row);
+  size_t count() const {
+    return source_.group_index.empty() ? rows_.size() : groups_.size();
+  }
 
   const Source& source_;
   ReadOptions read_;
@@ -88,8 +86,16 @@ class RowSource {
   std::optional<Query> query_;
   uint64_t page_rows_ = 0;
 
-  std::vector<ScanRow> page_;  // Its rows are used again for the next page.
-  size_t count_ = 0;
+  // The page: where rows lie in `bytes_`, key before record; or groups.
+  struct Place {
+    size_t key = 0;
+    size_t record = 0;
+    size_t end = 0;
+    SequenceNumber version{};
+  };
+  std::vector<Place> rows_;
+  std::string bytes_;
+  std::vector<Group> groups_;
   size_t at_ = 0;
 };
 

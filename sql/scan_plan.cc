@@ -43,8 +43,7 @@ class PathPlanner {
     if (!HasAllRows()) return std::nullopt;
     if (!path_.query_only) BindColumns();
     plan_.covered = Covered();
-    plan_.ordered =
-        !in_.order.empty() && !path_.query_only && IsOrdered();
+    plan_.ordered = !in_.order.empty() && !path_.query_only && IsOrdered();
     if (plan_.ordered) plan_.order = in_.order;
     BindLimit();
     Estimate();
@@ -59,9 +58,9 @@ class PathPlanner {
     if (!streams) {
       return plan.cost + 0.3 * plan.rows * std::log2(plan.rows + 2);
     }
-    const bool limited = std::any_of(
-        plan.arguments.begin(), plan.arguments.end(),
-        [](const PlanArgument& a) { return a.use == Use::kLimit; });
+    const bool limited =
+        std::any_of(plan.arguments.begin(), plan.arguments.end(),
+                    [](const PlanArgument& a) { return a.use == Use::kLimit; });
     // All constraints are arguments.
     if (limited && plan.arguments.size() == in.constraints.size() &&
         plan.rows > kLimitRows) {
@@ -95,11 +94,10 @@ class PathPlanner {
     const Constraint* found = nullptr;
     for (const Constraint& c : in_.constraints) {
       if (c.column != number) continue;
-      const bool binds =
-          c.kind == Constraint::Kind::kIsNull ||
-          c.kind == Constraint::Kind::kIs ||
-          (c.kind == Constraint::Kind::kCompare &&
-           c.comparison == Comparison::kEqual);
+      const bool binds = c.kind == Constraint::Kind::kIsNull ||
+                         c.kind == Constraint::Kind::kIs ||
+                         (c.kind == Constraint::Kind::kCompare &&
+                          c.comparison == Comparison::kEqual);
       if (!binds) continue;
       // SQL takes NaN for null, keys do not.
       if (column(number).is_real() && !ExcludesNull(c)) continue;
@@ -127,7 +125,8 @@ class PathPlanner {
     bound_ = equal.size();
     // The last column bound may have many values at once; an IN before it is
     // one value after the other, for which SQLite calls again.
-    if (bound_ > 0 && equal.back()->in) plan_.arguments.back().use = Use::kAnyOf;
+    if (bound_ > 0 && equal.back()->in)
+      plan_.arguments.back().use = Use::kAnyOf;
     if (bound_ < path_.columns.size() && path_.RangePart(bound_) >= 0) {
       BindRange(path_.columns[bound_]);
     }
@@ -258,8 +257,9 @@ class PathPlanner {
       if (plan_.arguments[i].use == Use::kAnyOf) {
         seeks = few ? kFewValues / 2 : kInValues;
       }
-      rows *= plan_.arguments[i].of.in ? std::min(1.0, (few ? 2 : kInValues) / values)
-                                       : 1 / values;
+      rows *= plan_.arguments[i].of.in
+                  ? std::min(1.0, (few ? 2 : kInValues) / values)
+                  : 1 / values;
     }
     if (path_.unique && bound_ == path_.columns.size()) {
       rows = in ? seeks : 1;
@@ -281,8 +281,7 @@ class PathPlanner {
     std::string limit;
     for (const PlanArgument& argument : plan_.arguments) {
       const Constraint& c = argument.of;
-      const std::string value =
-          c.literal && IsText2(c) ? "literal" : "?";
+      const std::string value = c.literal && IsText2(c) ? "literal" : "?";
       switch (argument.use) {
         case Use::kLimit:
           limit += " limit";

@@ -137,8 +137,8 @@ absl::Status RegisterWorkTable(sqlite3* db,
         delete static_cast<std::shared_ptr<Connection>*>(state);
       });
   if (code == SQLITE_OK) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat(
-      "SQLite refuses the module: error=", sqlite3_errmsg(db)));
+  return absl::InternalError(
+      absl::StrCat("SQLite refuses the module: error=", sqlite3_errmsg(db)));
 }
 
 }  // namespace dovetail::sql

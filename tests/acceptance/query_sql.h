@@ -29,8 +29,10 @@ struct RandomFigures {
 // Random statements over random tables: as plain SQLite answers them.
 absl::Status CompareRandom(uint64_t statements, uint64_t seed, Checks* checks);
 
-// Questions about the Olist orders, to the store and to an import of the same
-// files; in process, and through `extension` in SQLite's shell and in Python.
-absl::Status CompareOlist(const std::string& extension, Checks* checks);
+// Questions about the first so many Olist orders, to the store and to an import
+// of the same files; in process, and through `extension` in SQLite's shell and
+// in Python.
+absl::Status CompareOlist(const std::string& extension, uint64_t orders,
+                          Checks* checks);
 
 }  // namespace dovetail::test

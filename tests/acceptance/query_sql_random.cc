@@ -55,24 +55,24 @@ constexpr char kPlain[] =
 
 std::vector<SqlValue> PlainRow(const Anything& r) {
   const SqlValue null;
-  return {r.id(),
-          r.text(),
-          r.has_tag() ? SqlValue(r.tag()) : null,
-          SqlBlob{r.raw()},
-          Signed(r.small()),
-          r.has_large() ? Signed(r.large()) : null,
-          Signed(r.count()),
-          r.has_total() ? Unsigned(r.total()) : null,
-          static_cast<double>(r.ratio()),
-          r.has_amount() ? SqlValue(r.amount()) : null,
-          Signed(r.flag()),
-          r.has_maybe() ? Signed(r.maybe()) : null,
-          EnumName(r.color()),
-          r.has_shade() ? EnumName(r.shade()) : null,
-          r.has_at() ? Time(r.at()) : null,
-          r.has_inner() && r.inner().has_city() ? SqlValue(r.inner().city())
-                                                : null,
-          r.has_inner() ? Signed(r.inner().zip()) : null};
+  return {
+      r.id(),
+      r.text(),
+      r.has_tag() ? SqlValue(r.tag()) : null,
+      SqlBlob{r.raw()},
+      Signed(r.small()),
+      r.has_large() ? Signed(r.large()) : null,
+      Signed(r.count()),
+      r.has_total() ? Unsigned(r.total()) : null,
+      static_cast<double>(r.ratio()),
+      r.has_amount() ? SqlValue(r.amount()) : null,
+      Signed(r.flag()),
+      r.has_maybe() ? Signed(r.maybe()) : null,
+      EnumName(r.color()),
+      r.has_shade() ? EnumName(r.shade()) : null,
+      r.has_at() ? Time(r.at()) : null,
+      r.has_inner() && r.inner().has_city() ? SqlValue(r.inner().city()) : null,
+      r.has_inner() ? Signed(r.inner().zip()) : null};
 }
 
 // Values of several types under several affinities.
@@ -86,7 +86,10 @@ constexpr char kMixed[] =
 class RandomTable {
  public:
   RandomTable(uint64_t seed, Checks* checks, RandomFigures* figures)
-      : seed_(seed), checks_(*checks), figures_(*figures), tables_(seed),
+      : seed_(seed),
+        checks_(*checks),
+        figures_(*figures),
+        tables_(seed),
         statements_(seed + 1) {}
 
   absl::Status Run(uint64_t statements) {
@@ -107,8 +110,7 @@ class RandomTable {
     const uint64_t first = tables_.Below(std::size(kGroupFields));
     const uint64_t count = 1 + tables_.Below(3);
     for (uint64_t i = 0; i < count; ++i) {
-      Part part =
-          Field(kGroupFields[(first + i) % std::size(kGroupFields)]);
+      Part part = Field(kGroupFields[(first + i) % std::size(kGroupFields)]);
       if (tables_.Chance(2)) part = std::move(part).Desc();
       parts.push_back(std::move(part));
     }
@@ -181,7 +183,8 @@ class RandomTable {
 
   absl::Status Compare(const Statement& statement, uint64_t number) {
     const auto text = [&](const char* table, const char* groups) {
-      return absl::StrReplaceAll(statement.sql, {{"$T", table}, {"$G", groups}});
+      return absl::StrReplaceAll(statement.sql,
+                                 {{"$T", table}, {"$G", groups}});
     };
     const std::string sql = text("t", "t_g");
     auto expected = db_.Run(text("p", "pg"), statement.parameters);
@@ -209,10 +212,10 @@ class RandomTable {
       std::sort(actual->begin(), actual->end());
     }
     if (*expected != *actual) {
-      checks_.That(false, absl::StrCat(what, "\n  is        ",
-                                       absl::StrJoin(*actual, " ; "),
-                                       "\n  should be ",
-                                       absl::StrJoin(*expected, " ; ")));
+      checks_.That(
+          false,
+          absl::StrCat(what, "\n  is        ", absl::StrJoin(*actual, " ; "),
+                       "\n  should be ", absl::StrJoin(*expected, " ; ")));
     } else {
       checks_.That(true, what);
     }
@@ -220,7 +223,8 @@ class RandomTable {
   }
 
   absl::Status CountPlans() {
-    ASSIGN_OR_RETURN(const auto plans, db_.Run("SELECT plan FROM dovetail_work"));
+    ASSIGN_OR_RETURN(const auto plans,
+                     db_.Run("SELECT plan FROM dovetail_work"));
     for (const std::string& plan : plans) {
       ++figures_.plans;
       if (absl::StrContains(plan, "(")) ++figures_.bound;

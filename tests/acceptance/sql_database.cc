@@ -36,7 +36,8 @@ std::string CellText(sqlite3_stmt* statement, int column) {
     case SQLITE_INTEGER:
       return absl::StrCat("i", sqlite3_column_int64(statement, column));
     case SQLITE_FLOAT:
-      return absl::StrFormat("r%.17g", sqlite3_column_double(statement, column));
+      return absl::StrFormat("r%.17g",
+                             sqlite3_column_double(statement, column));
     case SQLITE_NULL:
       return "null";
     case SQLITE_TEXT: {
@@ -52,9 +53,9 @@ std::string CellText(sqlite3_stmt* statement, int column) {
       const void* blob = sqlite3_column_blob(statement, column);
       const auto bytes =
           static_cast<size_t>(sqlite3_column_bytes(statement, column));
-      return absl::StrCat("x", absl::BytesToHexString(absl::string_view(
-                                   bytes == 0 ? "" : static_cast<const char*>(blob),
-                                   bytes)));
+      return absl::StrCat(
+          "x", absl::BytesToHexString(absl::string_view(
+                   bytes == 0 ? "" : static_cast<const char*>(blob), bytes)));
     }
   }
 }
@@ -71,8 +72,7 @@ absl::StatusOr<std::vector<std::string>> SqlDatabase::Run(
     std::string_view sql, const std::vector<SqlValue>& parameters) {
   sqlite3_stmt* statement = nullptr;
   const auto failed = [&] {
-    const absl::Status status =
-        absl::InvalidArgumentError(sqlite3_errmsg(db_));
+    const absl::Status status = absl::InvalidArgumentError(sqlite3_errmsg(db_));
     sqlite3_finalize(statement);
     return status;
   };

@@ -37,8 +37,9 @@ Type TypeOf(const std::string& field) {
 }
 
 const std::vector<std::string>& Spices() {
-  static const auto* const kSpices = new std::vector<std::string>{
-      "1", "01", "1.0", " 1", "-3", "1e0", "9", "A", "aB", "AB", "_", "Z", "a_b"};
+  static const auto* const kSpices =
+      new std::vector<std::string>{"1", "01", "1.0", " 1", "-3", "1e0", "9",
+                                   "A", "aB", "AB",  "_",  "Z",  "a_b"};
   return *kSpices;
 }
 
@@ -46,28 +47,71 @@ const std::vector<std::string>& Spices() {
 std::vector<std::string> LiteralsOf(Type type) {
   switch (type) {
     case Type::kText:
-      return {"''",   "'a'",  "'ab'", "'abc'", "'b'",  "'AB'",  "'aB'",
-              "'1'",  "'01'", "' 1'", "'1.0'", "'9'",  "'_'",   "'Z'",
-              "CAST(x'610062' AS TEXT)", "CAST(x'01' AS TEXT)", "'r7'", "'r42'"};
+      return {"''",
+              "'a'",
+              "'ab'",
+              "'abc'",
+              "'b'",
+              "'AB'",
+              "'aB'",
+              "'1'",
+              "'01'",
+              "' 1'",
+              "'1.0'",
+              "'9'",
+              "'_'",
+              "'Z'",
+              "CAST(x'610062' AS TEXT)",
+              "CAST(x'01' AS TEXT)",
+              "'r7'",
+              "'r42'"};
     case Type::kBlob:
       return {"x''", "x'ff'", "x'ffff'", "x'61ff'", "x'00'", "x'62'", "x'31'"};
     case Type::kInteger:
-      return {"0", "1", "-1", "2", "3", "-3", "2147483647", "-2147483648",
-              "4294967295", "4294967296", "9223372036854775807",
-              "(-9223372036854775807-1)", "9223372036854775808",
-              "18446744073709551612", "18446744073709551615", "TRUE"};
+      return {"0",
+              "1",
+              "-1",
+              "2",
+              "3",
+              "-3",
+              "2147483647",
+              "-2147483648",
+              "4294967295",
+              "4294967296",
+              "9223372036854775807",
+              "(-9223372036854775807-1)",
+              "9223372036854775808",
+              "18446744073709551612",
+              "18446744073709551615",
+              "TRUE"};
     case Type::kReal:
-      return {"0.0", "-0.0", "0.5", "-2.0", "1.5", "9e999", "-9e999", "1e300",
-              "3.4028234663852886e+38", "0.1", "9223372036854775808.0",
-              "1.0", "-0.5"};
+      return {"0.0",
+              "-0.0",
+              "0.5",
+              "-2.0",
+              "1.5",
+              "9e999",
+              "-9e999",
+              "1e300",
+              "3.4028234663852886e+38",
+              "0.1",
+              "9223372036854775808.0",
+              "1.0",
+              "-0.5"};
     case Type::kEnum:
       return {"'RED'", "'NONE'", "'BLUE'", "'red'", "'4'", "'1'", "'GREEN'"};
     case Type::kTime:
       return {"'1970-01-01T00:00:00.000000000Z'",
               "'1970-01-01T00:00:00.999999999Z'",
-              "'1969-12-31T23:59:59.999999999Z'", "'1970'", "'1970-01'",
-              "'1970-01-01'", "'1970-01-01T00:00:01'", "'197'", "'1970-1'",
-              "'1969-12-31T23:59:59.9'", "'2000-02-31'"};
+              "'1969-12-31T23:59:59.999999999Z'",
+              "'1970'",
+              "'1970-01'",
+              "'1970-01-01'",
+              "'1970-01-01T00:00:01'",
+              "'197'",
+              "'1970-1'",
+              "'1969-12-31T23:59:59.9'",
+              "'2000-02-31'"};
   }
   return {};
 }
@@ -152,9 +196,17 @@ SqlValue SqlRandom::Parameter(const std::string& field) {
     }
     case Type::kText: {
       if (field == "id") return absl::StrCat("r", Below(60));
-      static const std::string kTexts[] = {
-          "", "a", "ab", "abc", "b", "1", "01", "9", "AB", "_",
-          std::string("a\0b", 3)};
+      static const std::string kTexts[] = {"",
+                                           "a",
+                                           "ab",
+                                           "abc",
+                                           "b",
+                                           "1",
+                                           "01",
+                                           "9",
+                                           "AB",
+                                           "_",
+                                           std::string("a\0b", 3)};
       return kTexts[Below(std::size(kTexts))];
     }
     case Type::kEnum: {
@@ -204,8 +256,8 @@ std::string SqlRandom::Equal(const std::string& table, const std::string& field,
 std::string SqlRandom::Test(const std::string& table, const std::string& field,
                             Statement* out) {
   const std::string name = Name(table, field);
-  static const char* const kOperators[] = {"<", "<=", ">", ">=", "<>",
-                                           "IS NOT"};
+  static const char* const kOperators[] = {"<",  "<=", ">",
+                                           ">=", "<>", "IS NOT"};
   switch (Below(14)) {
     case 0:
     case 1:
@@ -220,21 +272,21 @@ std::string SqlRandom::Test(const std::string& table, const std::string& field,
     }
     case 7: {
       const std::string low = Operand(field, out);
-      return absl::StrCat(name, " BETWEEN ", low, " AND ",
-                          Operand(field, out));
+      return absl::StrCat(name, " BETWEEN ", low, " AND ", Operand(field, out));
     }
     case 8: {
-      static const char* const kPatterns[] = {"a%", "A%", "ab%", "1%", "0%",
-                                              "%b", "_%", "r1%", "Z%", "R%",
-                                              "1970%", "\\_%"};
-      return absl::StrCat(name, " LIKE '", kPatterns[Below(std::size(kPatterns))],
-                          "'", Chance(6) ? " ESCAPE '\\'" : "");
+      static const char* const kPatterns[] = {"a%", "A%", "ab%",   "1%",
+                                              "0%", "%b", "_%",    "r1%",
+                                              "Z%", "R%", "1970%", "\\_%"};
+      return absl::StrCat(name, " LIKE '",
+                          kPatterns[Below(std::size(kPatterns))], "'",
+                          Chance(6) ? " ESCAPE '\\'" : "");
     }
     case 9: {
-      static const char* const kPatterns[] = {"a*", "A*", "ab*", "1*", "*b",
-                                              "r1*", "[ab]*", "R*", "197*"};
-      return absl::StrCat(name, " GLOB '", kPatterns[Below(std::size(kPatterns))],
-                          "'");
+      static const char* const kPatterns[] = {
+          "a*", "A*", "ab*", "1*", "*b", "r1*", "[ab]*", "R*", "197*"};
+      return absl::StrCat(name, " GLOB '",
+                          kPatterns[Below(std::size(kPatterns))], "'");
     }
     case 10: {
       const std::string op = kOperators[Below(4)];
@@ -250,8 +302,7 @@ std::string SqlRandom::Test(const std::string& table, const std::string& field,
       static const char* const kMixed[] = {"i", "t", "n", "b"};
       const std::string mixed = kMixed[Below(std::size(kMixed))];
       return absl::StrCat(name, Chance(2) ? " IN " : " NOT IN ", "(SELECT ",
-                          mixed, " FROM mixed WHERE ", mixed,
-                          " IS NOT NULL)");
+                          mixed, " FROM mixed WHERE ", mixed, " IS NOT NULL)");
     }
     default:
       return absl::StrCat(name, " IS NOT NULL");
@@ -293,8 +344,7 @@ std::string SqlRandom::Fit(const std::string& table, Statement* out,
     }
     if (Chance(3)) conditions.push_back(Test(table, field, out));
     if (Chance(4)) break;
-    const bool descending =
-        (part.order() == v1::KeyPart::DESC) != other_way;
+    const bool descending = (part.order() == v1::KeyPart::DESC) != other_way;
     order->push_back(
         absl::StrCat(Name(table, field), descending ? " DESC" : ""));
   }
@@ -361,11 +411,11 @@ Statement SqlRandom::Paging() {
   const std::string& by = Field();
   const bool down = Chance(2);
   const std::string from = Operand(by, &s);
-  s.sql = absl::StrCat("SELECT id, ", Quoted(by), " FROM $T WHERE (",
-                       Quoted(by), ", id) ", down ? "<" : ">", " (", from,
-                       ", 'r", Below(60), "') AND ", where, " ORDER BY ",
-                       Quoted(by), down ? " DESC, id DESC" : ", id", " LIMIT ",
-                       1 + Below(6));
+  s.sql =
+      absl::StrCat("SELECT id, ", Quoted(by), " FROM $T WHERE (", Quoted(by),
+                   ", id) ", down ? "<" : ">", " (", from, ", 'r", Below(60),
+                   "') AND ", where, " ORDER BY ", Quoted(by),
+                   down ? " DESC, id DESC" : ", id", " LIMIT ", 1 + Below(6));
   s.ordered = true;
   return s;
 }
@@ -401,8 +451,8 @@ Statement SqlRandom::Distinct() {
   std::vector<std::string> order;
   const std::string where = Where("", &s, &order);
   const auto& key = keys_[Below(keys_.size())];
-  std::vector<std::string> fields = {Quoted(
-      key.front().fields_size() > 0 ? key.front().fields(0) : Field())};
+  std::vector<std::string> fields = {
+      Quoted(key.front().fields_size() > 0 ? key.front().fields(0) : Field())};
   if (Chance(2)) fields.push_back(Quoted(Field()));
   s.sql = absl::StrCat("SELECT DISTINCT ", absl::StrJoin(fields, ", "),
                        " FROM $T WHERE ", where);
@@ -448,22 +498,22 @@ Statement SqlRandom::Join() {
   std::vector<std::string> order;
   const std::string where = Where("a", &s, &order);
   const auto& key = keys_[Below(keys_.size())];
-  const std::string inner =
-      Chance(2) || key.front().fields_size() == 0 ? Field()
-                                                  : key.front().fields(0);
+  const std::string inner = Chance(2) || key.front().fields_size() == 0
+                                ? Field()
+                                : key.front().fields(0);
   const std::string op = Chance(4) ? " >= " : Chance(8) ? " < " : " = ";
   if (Chance(3)) {
     static const char* const kMixed[] = {"i", "t", "n", "b"};
-    s.sql = absl::StrCat("SELECT a.id, m.rowid FROM mixed m ",
-                         Chance(3) ? "LEFT " : "", "JOIN $T a ON a.",
-                         Quoted(inner), op, "m.", kMixed[Below(4)],
-                         " AND ", where);
+    s.sql =
+        absl::StrCat("SELECT a.id, m.rowid FROM mixed m ",
+                     Chance(3) ? "LEFT " : "", "JOIN $T a ON a.", Quoted(inner),
+                     op, "m.", kMixed[Below(4)], " AND ", where);
     return s;
   }
-  s.sql = absl::StrCat("SELECT a.id, b.id, b.", Quoted(Field()), " FROM $T a ",
-                       Chance(3) ? "LEFT " : "", "JOIN $T b ON b.",
-                       Quoted(inner), op, "a.",
-                       Quoted(Chance(4) ? Field() : Field(inner)));
+  s.sql =
+      absl::StrCat("SELECT a.id, b.id, b.", Quoted(Field()), " FROM $T a ",
+                   Chance(3) ? "LEFT " : "", "JOIN $T b ON b.", Quoted(inner),
+                   op, "a.", Quoted(Chance(4) ? Field() : Field(inner)));
   if (Chance(3)) absl::StrAppend(&s.sql, " AND ", Test("b", Field(), &s));
   absl::StrAppend(&s.sql, " WHERE ", where);
   return s;
@@ -474,11 +524,11 @@ Statement SqlRandom::Window() {
   s.form = "window";
   std::vector<std::string> order;
   const std::string where = Where("", &s, &order);
-  s.sql = absl::StrCat(
-      "SELECT id, row_number() OVER (PARTITION BY ", Quoted(Field()),
-      " ORDER BY ", Quoted(Field()), Chance(2) ? " DESC" : "",
-      ", id), count(*) OVER (PARTITION BY ", Quoted(Field()),
-      ") FROM $T WHERE ", where);
+  s.sql = absl::StrCat("SELECT id, row_number() OVER (PARTITION BY ",
+                       Quoted(Field()), " ORDER BY ", Quoted(Field()),
+                       Chance(2) ? " DESC" : "",
+                       ", id), count(*) OVER (PARTITION BY ", Quoted(Field()),
+                       ") FROM $T WHERE ", where);
   return s;
 }
 
@@ -488,8 +538,8 @@ Statement SqlRandom::Extreme() {
   std::vector<std::string> order;
   const std::string where = Where("", &s, &order);
   s.sql = absl::StrCat("SELECT ", Chance(2) ? "max" : "min", "(",
-                       Quoted(Field()), ")",
-                       Chance(2) ? ", count(*)" : "", " FROM $T WHERE ", where);
+                       Quoted(Field()), ")", Chance(2) ? ", count(*)" : "",
+                       " FROM $T WHERE ", where);
   return s;
 }
 
@@ -510,10 +560,10 @@ Statement SqlRandom::Subquery() {
                            ")");
       break;
     case 1:
-      s.sql = absl::StrCat("SELECT a.id FROM $T a WHERE ", where, " AND a.",
-                           Quoted(field), Chance(4) ? " NOT" : "",
-                           " IN (SELECT b.", Quoted(like),
-                           " FROM $T b WHERE ", inner, ")");
+      s.sql =
+          absl::StrCat("SELECT a.id FROM $T a WHERE ", where, " AND a.",
+                       Quoted(field), Chance(4) ? " NOT" : "", " IN (SELECT b.",
+                       Quoted(like), " FROM $T b WHERE ", inner, ")");
       break;
     default:
       s.sql = absl::StrCat("SELECT a.id, (SELECT count(*) FROM $T b WHERE b.",
@@ -532,17 +582,17 @@ Statement SqlRandom::Groups() {
     conditions.push_back(Chance(2) ? Equal("", group_fields_[i], &s)
                                    : Test("", group_fields_[i], &s));
   }
-  const std::string from = absl::StrCat(" FROM $G WHERE ",
-                                        absl::StrJoin(conditions, " AND "));
+  const std::string from =
+      absl::StrCat(" FROM $G WHERE ", absl::StrJoin(conditions, " AND "));
   switch (Below(3)) {
     case 0:
       s.sql = absl::StrCat("SELECT *", from);
       break;
     case 1:
-      s.sql = absl::StrCat("SELECT ", Quoted(group_fields_.back()),
-                           ", sum(g.\"", "rows_\"), max(g.\"sum_\") FROM (SELECT *, ",
-                           Quoted("count"), " AS rows_, ", Quoted("sum"),
-                           " AS sum_", from, ") g GROUP BY 1");
+      s.sql = absl::StrCat(
+          "SELECT ", Quoted(group_fields_.back()), ", sum(g.\"",
+          "rows_\"), max(g.\"sum_\") FROM (SELECT *, ", Quoted("count"),
+          " AS rows_, ", Quoted("sum"), " AS sum_", from, ") g GROUP BY 1");
       break;
     default:
       s.sql = absl::StrCat("SELECT *", from, " ORDER BY ");
