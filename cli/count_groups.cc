@@ -117,7 +117,7 @@ absl::Status RunCountGroups(const CountGroupsOptions& options,
     range.equal = values;
     ASSIGN_OR_RETURN(const Totals totals, engine->Aggregate({}, range));
     PrintTotals(totals, sum, console);
-    NoteWork(totals.groups, &totals.work,
+    NoteWork(totals.count, &totals.work,
              Clock::System()->MonotonicMicros() - start, console);
     return absl::OkStatus();
   }
