@@ -3,6 +3,7 @@
 #include "sql/connection.h"
 
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "absl/base/thread_annotations.h"
@@ -16,15 +17,24 @@ namespace dovetail::sql {
 namespace {
 
 // LevelDB locks a directory for the process, so this has to be one for the
-// process too.
+// process too. A store that closes is in the map until it is closed, and
+// whoever wants to open it waits for that.
 struct SharedStores {
   Mutex mu;
+  CondVar closed;
   std::map<std::string, std::weak_ptr<Engine>> by_path ABSL_GUARDED_BY(mu);
 };
 
 SharedStores& Stores() {
   static SharedStores* const stores = new SharedStores();
   return *stores;
+}
+
+void Forget(const std::string& key) {
+  SharedStores& stores = Stores();
+  const MutexLock lock(stores.mu);
+  stores.by_path.erase(key);
+  stores.closed.SignalAll();
 }
 
 absl::Status ExplainOpen(const std::string& path, const absl::Status& status) {
@@ -65,22 +75,26 @@ absl::StatusOr<std::shared_ptr<Engine>> OpenShared(const std::string& path) {
         absl::StrCat("cannot open the store: path=", ToAbsl(Quote(path, 1024)),
                      ": ", error.message()));
   }
+  const std::string key = real.string();
   SharedStores& stores = Stores();
   const MutexLock lock(stores.mu);
-  std::weak_ptr<Engine>& slot = stores.by_path[real.string()];
-  if (std::shared_ptr<Engine> engine = slot.lock()) return engine;
+  for (auto found = stores.by_path.find(key); found != stores.by_path.end();
+       found = stores.by_path.find(key)) {
+    if (std::shared_ptr<Engine> engine = found->second.lock()) return engine;
+    stores.closed.Wait(stores.mu);
+  }
   Options options;
   options.create_if_missing = false;
   options.read_only = true;
   options.background_work = false;
   absl::StatusOr<std::unique_ptr<Engine>> engine =
-      Engine::Open(real.string(), Schema(), std::move(options));
-  if (!engine.ok()) {
-    stores.by_path.erase(real.string());
-    return ExplainOpen(path, engine.status());
-  }
-  std::shared_ptr<Engine> shared = *std::move(engine);
-  slot = shared;
+      Engine::Open(key, Schema(), std::move(options));
+  if (!engine.ok()) return ExplainOpen(path, engine.status());
+  std::shared_ptr<Engine> shared(engine->release(), [key](Engine* last) {
+    delete last;
+    Forget(key);
+  });
+  stores.by_path[key] = shared;
   return shared;
 }
 

@@ -501,21 +501,23 @@ Statement SqlRandom::Join() {
   const std::string inner = Chance(2) || key.front().fields_size() == 0
                                 ? Field()
                                 : key.front().fields(0);
+  static const char* const kOuter[] = {"LEFT ", "LEFT ", "RIGHT ", "FULL "};
+  const std::string outer =
+      Chance(3) ? kOuter[Below(std::size(kOuter))] : std::string();
   const std::string op = Chance(4) ? " >= " : Chance(8) ? " < " : " = ";
   if (Chance(3)) {
     static const char* const kMixed[] = {"i", "t", "n", "b"};
-    s.sql =
-        absl::StrCat("SELECT a.id, m.rowid FROM mixed m ",
-                     Chance(3) ? "LEFT " : "", "JOIN $T a ON a.", Quoted(inner),
-                     op, "m.", kMixed[Below(4)], " AND ", where);
+    s.sql = absl::StrCat("SELECT a.id, m.rowid FROM mixed m ", outer,
+                         "JOIN $T a ON a.", Quoted(inner), op, "m.",
+                         kMixed[Below(4)], " AND ", where);
     return s;
   }
-  s.sql =
-      absl::StrCat("SELECT a.id, b.id, b.", Quoted(Field()), " FROM $T a ",
-                   Chance(3) ? "LEFT " : "", "JOIN $T b ON b.", Quoted(inner),
-                   op, "a.", Quoted(Chance(4) ? Field() : Field(inner)));
+  s.sql = absl::StrCat("SELECT a.id, b.id, b.", Quoted(Field()), " FROM $T a ",
+                       outer, "JOIN $T b ON b.", Quoted(inner), op, "a.",
+                       Quoted(Chance(4) ? Field() : Field(inner)));
   if (Chance(3)) absl::StrAppend(&s.sql, " AND ", Test("b", Field(), &s));
   absl::StrAppend(&s.sql, " WHERE ", where);
+  if (Chance(4)) absl::StrAppend(&s.sql, " AND ", Test("b", Field(), &s));
   return s;
 }
 

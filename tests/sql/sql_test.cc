@@ -456,6 +456,13 @@ TEST(SqlStoreTest, ConnectionsOfAProcessShareAStore) {
                 IsOk());
     EXPECT_THAT(db->Do("SELECT * FROM things"), IsOk());
   }
+  // The last one closes it, and it can be opened anew.
+  for (SqlDatabase* db : {&one, &two}) {
+    EXPECT_THAT(db->Do("DROP TABLE things"), IsOk());
+  }
+  EXPECT_THAT((*Engine::Open(dir.Sub("db"), schema))->Close(), IsOk());
+  EXPECT_THAT(one.Do("SELECT dovetail_attach(?)", {SqlValue(dir.Sub("db"))}),
+              IsOk());
   const absl::Status absent =
       one.Do("SELECT dovetail_attach(?)", {SqlValue(dir.Sub("no"))});
   EXPECT_THAT(std::string(absent.message()),
