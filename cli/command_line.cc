@@ -38,6 +38,7 @@ CommandLine::CommandLine(std::string program, std::string version)
   AddStartVerbs(&verbs_, program);
   AddReadVerbs(&verbs_);
   AddQueryVerbs(&verbs_);
+  AddSqlVerbs(&verbs_);
   AddWriteVerbs(&verbs_);
   AddSchemaVerbs(&verbs_);
   AddCareVerbs(&verbs_);

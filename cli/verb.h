@@ -112,6 +112,7 @@ class VerbList {
 void AddStartVerbs(VerbList* verbs, const std::string& program);
 void AddReadVerbs(VerbList* verbs);
 void AddQueryVerbs(VerbList* verbs);
+void AddSqlVerbs(VerbList* verbs);
 void AddWriteVerbs(VerbList* verbs);
 void AddSchemaVerbs(VerbList* verbs);
 void AddCareVerbs(VerbList* verbs);

@@ -3,6 +3,8 @@
 #include <memory>
 
 #include "base/status_macros.h"
+#include "cli/count_groups.h"
+#include "cli/exit_code.h"
 #include "cli/query.h"
 #include "cli/verb.h"
 
@@ -86,13 +88,43 @@ void AddQueryVerbs(VerbList* verbs) {
   }
   {
     const auto options = std::make_shared<QueryWords>();
-    Verb& verb = verbs->Add("count", kData, "DB TABLE",
-                            "How many rows satisfy a filter");
-    verb.Example("dovetail count ./db orders --where 'seller_id = \"s-1\"'");
+    const auto groups = std::make_shared<CountGroupsOptions>();
+    Verb& verb = verbs->Add("count", kData, "DB TABLE [INDEX [VALUE...]]",
+                            "How many rows satisfy a filter, or are counted by "
+                            "an index");
+    verb.Details(
+        "With a COUNT or SUM index no row is read: the values are of its first "
+        "columns.");
+    verb.Example("dovetail count ./db orders --where 'seller_id = \"s-1\"'")
+        .Example("dovetail count ./db orders by_seller_count s-1")
+        .Example("dovetail count ./db orders by_seller_count --groups -n 10");
     AddWhere(verb, options.get());
-    verb.run = [options](Words words, const Console& console) -> absl::Status {
-      RETURN_IF_ERROR(TakeTable(words, options.get()));
-      return RunCount(*options, console);
+    verb.Flag("--groups", &groups->groups,
+              "Each group of the index, in its order")
+        .Number("--limit", 'n', &groups->limit, "Groups at most [all]");
+    verb.run = [options, groups](Words words,
+                                 const Console& console) -> absl::Status {
+      RETURN_IF_ERROR(words.TakeDb(true, &options->db));
+      // A file may name it.
+      if (options->file.empty() || !words.empty()) {
+        RETURN_IF_ERROR(words.Take("TABLE", &options->table));
+      }
+      if (words.empty()) {
+        if (groups->groups || groups->limit > 0) {
+          return UsageError("--groups and --limit go with an INDEX");
+        }
+        return RunCount(*options, console);
+      }
+      if (!options->where.empty() || !options->file.empty() ||
+          !options->use_index.empty() || !options->avoid_index.empty()) {
+        return UsageError(
+            "an INDEX that counts has no filter; give values of its columns");
+      }
+      groups->db = options->db;
+      groups->table = options->table;
+      RETURN_IF_ERROR(words.Take("INDEX", &groups->index));
+      groups->values = words.TakeRest();
+      return RunCountGroups(*groups, console);
     };
   }
   const auto db = std::make_shared<std::string>();

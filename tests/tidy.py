@@ -24,7 +24,8 @@ MAY_INCLUDE = {
     "observers": [PUBLIC, "base", "index"],
     "engine": [PUBLIC, "base", "index", "observers"],
     "testing": [PUBLIC, "base"],
-    "cli": [PUBLIC, "base"],
+    "sql": [PUBLIC, "base"],
+    "cli": [PUBLIC, "base", "sql"],
     "bench": [PUBLIC, "base"],
     "examples": [PUBLIC],
 }
