@@ -84,6 +84,21 @@ std::vector<std::pair<std::string, uint64_t>> Figures(const Stats& stats,
            static_cast<uint64_t>(stats.oldest_snapshot_micros / 1000)}};
 }
 
+// The same of dead keys.
+std::vector<std::pair<std::string, uint64_t>> DeadFigures(const Stats& stats) {
+  const DeadEntryStats& dead = stats.dead_entries;
+  return {{"dead_entries", dead.dead_entries},
+          {"dead_walked", dead.dead_walked},
+          {"live_ranges", dead.live_ranges},
+          {"live_ranges_used", dead.ranges_used},
+          {"count_stops", dead.count_stops},
+          {"reclaimed_ranges", dead.reclaimed.ranges},
+          {"reclaimed_entries", dead.reclaimed.dead_entries},
+          {"reclaimed_bytes_before", dead.reclaimed.bytes_before},
+          {"reclaimed_bytes_after", dead.reclaimed.bytes_after},
+          {"reclaimed_ms", dead.reclaimed.micros / 1000}};
+}
+
 // The same of the write log; none if there is none.
 std::vector<std::pair<std::string, uint64_t>> LogFigures(const Stats& stats) {
   if (!stats.write_log.has_value()) return {};
@@ -99,6 +114,9 @@ TextTable FigureTable(const Stats& stats, uint64_t bytes) {
   for (const auto& [name, value] : Figures(stats, bytes)) {
     text.Add({name, absl::StrCat(value)});
   }
+  for (const auto& [name, value] : DeadFigures(stats)) {
+    if (value > 0) text.Add({name, absl::StrCat(value)});
+  }
   for (const StoreStats::Level& level : stats.levels.levels) {
     text.Add({absl::StrCat("level", level.level, "_bytes"),
               absl::StrCat(level.bytes)});
@@ -113,6 +131,9 @@ TextTable FigureTable(const Stats& stats, uint64_t bytes) {
 std::string DatabaseJson(const Stats& stats, uint64_t bytes) {
   std::string out = "{\"type\":\"database\"";
   for (const auto& [name, value] : Figures(stats, bytes)) {
+    absl::StrAppend(&out, ",", JsonQuote(name), ":", value);
+  }
+  for (const auto& [name, value] : DeadFigures(stats)) {
     absl::StrAppend(&out, ",", JsonQuote(name), ":", value);
   }
   std::string levels;
@@ -150,6 +171,7 @@ absl::StatusOr<std::string> IndexJson(Engine* engine, const Stats& stats) {
         ",\"entries_written\":", index.entries_written,
         ",\"entries_deleted\":", index.entries_deleted,
         ",\"entries_unchanged\":", index.entries_unchanged,
+        ",\"entries_dead\":", index.entries_dead,
         ",\"entries_read\":", index.entries_read,
         ",\"rows_returned\":", index.rows_returned,
         ",\"entries_read_per_row\":", per_row.empty() ? "null" : per_row);

@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "cli/checkpoint.h"
+#include "cli/compact.h"
 #include "cli/digest.h"
 #include "cli/doctor.h"
 #include "cli/exit_code.h"
@@ -86,6 +87,24 @@ void AddCheckpoint(VerbList* verbs) {
   };
 }
 
+void AddCompact(VerbList* verbs) {
+  const auto options = std::make_shared<CompactVerbOptions>();
+  Verb& verb = verbs->Add("compact", kCare, "DB",
+                          "Give back what deleted rows and entries take");
+  verb.Details(
+      "Compacts the ranges of keys in which many were deleted, as far as the "
+      "database remembers them: scans walk over each one until then. A process "
+      "that has the database open does so by itself.");
+  verb.Example("dovetail compact ./db");
+  verb.Number("--min", 0, &options->dead_min,
+              "Leave ranges in which fewer keys were deleted [1]");
+  verb.run = [options](Words words, const Console& console) -> absl::Status {
+    RETURN_IF_ERROR(words.TakeDb(false, &options->db));
+    RETURN_IF_ERROR(words.End());
+    return RunCompact(*options, console);
+  };
+}
+
 void AddDoctor(VerbList* verbs) {
   const auto options = std::make_shared<DoctorVerbOptions>();
   Verb& verb = verbs->Add("doctor", kCare, "DB",
@@ -151,6 +170,7 @@ void AddCareVerbs(VerbList* verbs) {
   AddDigest(verbs);
   AddDoctor(verbs);
   AddCheckpoint(verbs);
+  AddCompact(verbs);
   AddStats(verbs);
 }
 

@@ -441,6 +441,7 @@ absl::StatusOr<RequestEffects> Committer::RunAdmitted(Writer& writer) {
 absl::Status Committer::CommitGroup(bool sync) {
   batch_->Clear();
   view_.overlay().AppendTo(batch_.get(), services_.known_keys);
+  if (services_.live != nullptr) services_.live->WriteSample(batch_.get());
   Recorder& recorder = *services_.recorder;
   const absl::Status recorded = recorder.Append(sync);
   CommitMark mark{pending_, synced_, recorder.synced()};
@@ -480,6 +481,10 @@ absl::Status Committer::CommitGroup(bool sync) {
     synced_ = sequence_;
     syncs_.fetch_add(1, std::memory_order_relaxed);
   }
+  if (services_.live != nullptr) {
+    services_.live->Committed(view_.overlay(),
+                              static_cast<uint64_t>(sequence_));
+  }
   Publish();
   recorder.Committed(sequence_, sync);
   return absl::OkStatus();
@@ -492,12 +497,36 @@ void Committer::Publish() {
   state->schema = schema_;
   state->sequence =
       SeededBug("old_sequence_published") ? SequenceNumber{} : sequence_;
+  if (services_.live != nullptr) {
+    state->live = services_.live;
+    LiveKeeper::Newest newest = services_.live->newest();
+    state->view = std::move(newest.view);
+    state->version = newest.version;
+  }
+  view_.UseState(state);
   std::shared_ptr<const internal::PublishedState> old = std::move(state);
   MutexLock lock(published_mu_);
   published_.swap(old);
   if (published_waiters_ > 0) published_changed_.SignalAll();
   // The old state, if nobody reads it, is released behind the lock: `old` is
   // destroyed after `lock`.
+}
+
+void Committer::ShowView() {
+  auto state = std::make_shared<internal::PublishedState>();
+  std::shared_ptr<const internal::PublishedState> old;
+  MutexLock lock(published_mu_);
+  LiveKeeper::Newest newest = services_.live->newest();
+  // Else the commit that is on its way publishes it.
+  if (newest.version != published_->version) return;
+  state->store = published_->store;
+  state->snapshot = published_->snapshot;
+  state->schema = published_->schema;
+  state->sequence = published_->sequence;
+  state->live = services_.live;
+  state->view = std::move(newest.view);
+  state->version = newest.version;
+  old = std::exchange(published_, std::move(state));
 }
 
 // `stored` is the group's own outcome, OK if there was nothing to store.

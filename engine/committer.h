@@ -40,6 +40,7 @@
 #include "base/mutex.h"
 #include "dovetail/engine.h"
 #include "engine/disk_guard.h"
+#include "engine/live_keeper.h"
 #include "engine/published_state.h"
 #include "engine/recorder.h"
 #include "engine/replay_request.h"
@@ -62,6 +63,7 @@ class Committer {
     Recorder* recorder;
     DiskGuard* disk = nullptr;        // Null: no disk.
     KnownKeys* known_keys = nullptr;  // Null: look for every key.
+    LiveKeeper* live = nullptr;       // Null: nothing is known.
     bool read_only = false;           // Refuse to write.
     bool cross_check = false;         // See Options.
     internal::PendingTamper* tamper = nullptr;
@@ -127,6 +129,9 @@ class Committer {
   // after `timeout`.
   std::shared_ptr<const internal::PublishedState> WaitForCommit(
       SequenceNumber sequence, std::chrono::microseconds timeout) const;
+
+  // Serves the newest view of the newest state from now on.
+  void ShowView();
 
   // Waits for the queue to drain, syncs, and refuses later writes.
   absl::Status Close();

@@ -23,8 +23,10 @@
 #include "engine/held_snapshots.h"
 #include "engine/index_admin.h"
 #include "engine/known_keys.h"
+#include "engine/live_keeper.h"
 #include "engine/query/query_service.h"
 #include "engine/reader.h"
+#include "engine/reclaimer.h"
 #include "engine/recorder.h"
 #include "engine/repair.h"
 #include "engine/row_format.h"
@@ -183,6 +185,7 @@ class Engine::Impl {
   std::shared_ptr<Store> store;
   std::unique_ptr<DiskGuard> disk;
   std::unique_ptr<KnownKeys> known_keys;
+  std::unique_ptr<LiveKeeper> live;
   std::unique_ptr<Committer> committer;
   std::unique_ptr<IndexAdmin> indexes;
   std::atomic<bool> closed{false};
@@ -193,6 +196,24 @@ class Engine::Impl {
       GUARDED_BY(async_mu);
   const std::shared_ptr<HeldSnapshots> snapshots =
       std::make_shared<HeldSnapshots>();
+  std::unique_ptr<Reclaimer> reclaimer;
+
+  // What is known of dead keys, and who reclaims them.
+  absl::Status StartLive() {
+    live = std::make_unique<LiveKeeper>(options.dead_entries);
+    return live->Load(*store);
+  }
+  void StartReclaimer() {
+    reclaimer = std::make_unique<Reclaimer>(Reclaimer::Services{
+        committer.get(), store.get(), live.get(), options.clock, disk.get(),
+        [this]() -> std::optional<uint64_t> {
+          const auto oldest = snapshots->CountAndOldest().second;
+          if (!oldest.has_value()) return std::nullopt;
+          return static_cast<uint64_t>(oldest->first);
+        }});
+    live->OnFound([this] { committer->ShowView(); });
+    live->OnDead([this] { reclaimer->Wake(); });
+  }
 
   // Those that are still there.
   std::vector<std::shared_ptr<internal::AsyncCore>> AsyncFronts() {
@@ -331,12 +352,13 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(std::string path,
         impl->store.get(), PrefixesLookedInto(*loaded->schema),
         /*empty=*/report.created, impl->options.key_filter_bytes);
   }
+  RETURN_IF_ERROR(impl->StartLive());
   impl->committer = std::make_unique<Committer>(
       impl->store, loaded->schema, loaded->mark, std::move(digests),
       Committer::Services{
           &impl->options.limits, impl->observers.get(), impl->options.random,
           impl->options.clock, impl->recorder.get(), impl->disk.get(),
-          impl->known_keys.get(), impl->options.read_only,
+          impl->known_keys.get(), impl->live.get(), impl->options.read_only,
           impl->options.cross_check, impl->options.tamper.get()});
   if (!impl->options.read_only) {
     const std::optional<WriteLogOptions>& wanted = impl->options.write_log;
@@ -348,12 +370,14 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(std::string path,
   impl->indexes =
       std::make_unique<IndexAdmin>(impl->committer.get(), impl->store.get(),
                                    &impl->options.limits, impl->options.clock);
+  impl->StartReclaimer();
   std::unique_ptr<Engine> engine(new Engine(std::move(impl)));
   RETURN_IF_ERROR(engine->impl_->observers->CallAll(
       kPostOpen, "PostOpen", [](Observer& o) { return o.PostOpen(); }));
   const Options& opened = engine->impl_->options;
   if (opened.background_work && !opened.read_only) {
     engine->impl_->indexes->StartBackgroundWork();
+    engine->impl_->reclaimer->StartBackgroundWork();
   }
   return engine;
 }
@@ -388,6 +412,7 @@ absl::Status Engine::Close() {
   absl::Status status = impl_->observers->CallAll(
       kPreClose, "PreClose", [](Observer& o) { return o.PreClose(); });
   impl_->indexes->Stop();
+  impl_->reclaimer->Stop();
   status.Update(impl_->committer->Close());
   impl_->closed.store(true, std::memory_order_release);
   status.Update(impl_->observers->CallAll(
@@ -689,6 +714,12 @@ absl::StatusOr<std::string> Engine::DecodeKey(std::string_view table,
   return state->compiled->row_key().DebugString(row_key);
 }
 
+absl::StatusOr<ReclaimReport> Engine::ReclaimDead(
+    const ReclaimOptions& options) {
+  RETURN_IF_ERROR(impl_->CheckUsable());
+  return impl_->reclaimer->Reclaim(options.dead_min);
+}
+
 absl::StatusOr<Stats> Engine::GetStats(const StatsOptions& options) {
   RETURN_IF_ERROR(impl_->CheckUsable());
   Stats stats;
@@ -705,6 +736,7 @@ absl::StatusOr<Stats> Engine::GetStats(const StatsOptions& options) {
   read.snapshot = state->snapshot.get();
   ASSIGN_OR_RETURN(const std::vector<SpaceSum> digests,
                    ReadDigests(*state->store, read, *state->schema));
+  const std::shared_ptr<const LiveView> dead = impl_->live->newest().view;
   for (size_t t = 0; t < state->schema->tables().size(); ++t) {
     const TableState& table = state->schema->tables()[t];
     stats.late_ignored +=
@@ -721,6 +753,7 @@ absl::StatusOr<Stats> Engine::GetStats(const StatsOptions& options) {
       const std::string& prefix = table.prefix(i);
       index.bytes_on_disk =
           impl_->store->ApproximateSize(prefix, PrefixEnd(prefix));
+      index.entries_dead = dead->DeadIn(prefix, PrefixEnd(prefix));
       if (options.count_entries) {
         ASSIGN_OR_RETURN(index.entries, CountKeys(*impl_->store, prefix,
                                                   state->snapshot.get()));
@@ -751,6 +784,8 @@ absl::StatusOr<Stats> Engine::GetStats(const StatsOptions& options) {
     stats.key_filters = {known.keys, known.bytes, known.reads_saved,
                          known.complete};
   }
+  stats.dead_entries = impl_->live->GetStats();
+  stats.dead_entries.reclaimed = impl_->reclaimer->total();
   stats.levels = impl_->store->GetStats();
   stats.store = impl_->store->Report();
   stats.write_log = impl_->recorder->GetStats();

@@ -67,6 +67,15 @@ inline std::string ReplayPositionKey(std::string_view source) {
   std::string key = SpacePrefix(kMetadataSpace) + "replay/";
   return key.append(source);
 }
+// Under which a part of the sample of dead keys is kept, by its number.
+inline std::string DeadKeysPrefix() {
+  return SpacePrefix(kMetadataSpace) + "dead/";
+}
+inline std::string DeadKeysKey(uint64_t number) {
+  std::string key = DeadKeysPrefix();
+  AppendBigEndian(number, 8, &key);
+  return key;
+}
 // Under which the build of the index with this space keeps its progress.
 inline std::string BuildKey(SpaceId space) {
   std::string key = SpacePrefix(kMetadataSpace) + "build";

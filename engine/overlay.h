@@ -110,6 +110,15 @@ class Overlay {
   // Of keys and values put, roughly: changes that were undone still count.
   size_t bytes() const { return bytes_; }
 
+  // Calls visit(key, value) for each key, in no order; a value of nullopt is a
+  // deletion.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (const Pending& pending : pending_) {
+      if (!pending.dropped) visit(pending.key, pending.value);
+    }
+  }
+
   // `known`, which may be null, is told of the keys that are put.
   void AppendTo(StoreBatch* batch, KnownKeys* known) const {
     for (const Pending& pending : pending_) {

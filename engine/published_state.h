@@ -4,13 +4,19 @@
 
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 
 #include "dovetail/write_batch.h"
 #include "engine/iterator_pool.h"
+#include "engine/live_view.h"
 #include "engine/schema_state.h"
 #include "engine/storage/store.h"
+
+namespace dovetail {
+class LiveKeeper;
+}  // namespace dovetail
 
 namespace dovetail::internal {
 
@@ -18,9 +24,14 @@ namespace dovetail::internal {
 struct PublishedState {
   // The order matters: a snapshot goes before its store.
   std::shared_ptr<Store> store;
-  std::unique_ptr<StoreSnapshot> snapshot;
+  std::shared_ptr<StoreSnapshot> snapshot;
   std::shared_ptr<const SchemaState> schema;
   SequenceNumber sequence{};
+  // What is known of the store in this state; null: nothing. The number is
+  // that of the state, and `live`, which may be null, takes what scans find.
+  std::shared_ptr<const LiveView> view;
+  uint64_t version = 0;
+  LiveKeeper* live = nullptr;
   // Of the snapshot; goes before it.
   mutable IteratorPool iterators;
 

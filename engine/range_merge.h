@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,8 +14,8 @@
 
 #include "absl/status/status.h"
 #include "engine/continuation.h"
+#include "engine/live_cursor.h"
 #include "engine/published_state.h"
-#include "engine/storage/store.h"
 #include "index/key_layout.h"
 
 namespace dovetail {
@@ -28,7 +27,6 @@ class RangeMerge {
   RangeMerge(const internal::PublishedState& state,
              std::string_view space_prefix, const std::vector<KeyRange>& ranges,
              const std::optional<ScanPosition>& resume);
-  ~RangeMerge();
   RangeMerge(const RangeMerge&) = delete;
   RangeMerge& operator=(const RangeMerge&) = delete;
 
@@ -43,13 +41,16 @@ class RangeMerge {
   void Next();
   const absl::Status& status() const { return status_; }
 
+  // Going on may walk over dead keys. REQUIRES: Valid().
+  bool MayWalk() const { return streams_[heap_.front()].it.MayWalk(); }
+
   uint64_t seeks() const { return seeks_; }
 
  private:
   struct Stream {
-    std::unique_ptr<StoreIterator> it;
-    std::string end;          // Whole store key; empty: the end of the store.
-    size_t prefix_bytes = 0;  // Of space and range.
+    LiveCursor it;
+    std::string end;      // Whole store key; empty: the end of the store.
+    size_t prefix_bytes;  // Of space and range.
   };
 
   bool InRange(Stream& stream);
@@ -57,7 +58,6 @@ class RangeMerge {
   // For a min-heap by suffix, then stream.
   bool After(uint32_t a, uint32_t b) const;
 
-  const internal::PublishedState& state_;
   const size_t space_bytes_;
   std::vector<Stream> streams_;
   std::vector<uint32_t> heap_;  // Of streams that are in their range.

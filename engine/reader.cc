@@ -14,6 +14,7 @@
 #include "base/strings.h"
 #include "engine/column_filter.h"
 #include "engine/continuation.h"
+#include "engine/count_stop.h"
 #include "engine/covered_row.h"
 #include "engine/range_merge.h"
 #include "engine/row_fetcher.h"
@@ -154,7 +155,6 @@ absl::StatusOr<ScanEnd> Reader::ForEach(const ScanRequest& request,
   ASSIGN_OR_RETURN(const ColumnFilter filter,
                    ColumnFilter::Make(LayoutOf(*table, index), request.equal,
                                       request.any_of));
-  RangeMerge merge(state_, space, *ranges, resume);
   const bool covered = request.covered && index >= 0;
   if (covered) {
     RETURN_IF_ERROR(
@@ -162,6 +162,11 @@ absl::StatusOr<ScanEnd> Reader::ForEach(const ScanRequest& request,
                 filter.CheckHeld(
                     table->compiled->indexes()[static_cast<size_t>(index)])));
   }
+  CountStop count(state_, *table, index, request);
+  ASSIGN_OR_RETURN(const bool nothing,
+                   count.FindsNothing(space, *ranges, &end.work));
+  if (nothing) return end;
+  RangeMerge merge(state_, space, *ranges, resume);
   CoveredRow entry(*table, index);
   RowFetcher rows(state_, *table);
   uint64_t returned = 0;
@@ -180,7 +185,12 @@ absl::StatusOr<ScanEnd> Reader::ForEach(const ScanRequest& request,
     ++returned;
     const uint64_t limit =
         request.limit + (SeededBug("one_row_too_many") ? 1 : 0);
-    if (visit(row) && returned < limit) {
+    const bool go_on = visit(row) && returned < limit;
+    if (merge.MayWalk()) {
+      ASSIGN_OR_RETURN(const bool last, count.IsLast(returned, &end.work));
+      if (last) break;
+    }
+    if (go_on) {
       merge.Next();
       continue;
     }

@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "engine/index_build.h"
 #include "engine/keyspace.h"
+#include "engine/live_cursor.h"
 #include "engine/row_format.h"
 
 namespace dovetail {
@@ -92,32 +93,32 @@ absl::Status SerialView::Scan(const std::string& prefix,
                               const std::vector<KeyRange>& ranges,
                               size_t entries_max, std::vector<KeyValue>* out) {
   const std::string space_end = PrefixEnd(prefix);
-  const std::unique_ptr<StoreIterator> it = store_->NewIterator({});
   const Overlay::Ordered& pending = overlay_.InOrder();
   for (const KeyRange& range : ranges) {
     const std::string begin = prefix + range.begin;
     const std::string end = range.end.empty() ? space_end : prefix + range.end;
-    it->Seek(begin);
+    LiveCursor it(*state_, end);
+    it.Seek(begin);
     auto over = pending.lower_bound(std::string_view(begin));
     while (out->size() < entries_max) {
-      const bool stored = it->Valid() && it->key() < end;
+      const bool stored = it.Valid() && it.key() < end;
       const bool overlaid = over != pending.end() && (*over)->key < end &&
                             !SeededBug("scan_without_overlay");
       if (!stored && !overlaid) break;
       // The overlay wins where both have the key.
-      if (overlaid && (!stored || (*over)->key <= it->key())) {
-        if (stored && (*over)->key == it->key()) it->Next();
+      if (overlaid && (!stored || (*over)->key <= it.key())) {
+        if (stored && (*over)->key == it.key()) it.Next();
         if ((*over)->value.has_value()) {
           out->push_back({(*over)->key.substr(prefix.size()), *(*over)->value});
         }
         ++over;
       } else {
-        out->push_back({std::string(it->key().substr(prefix.size())),
-                        std::string(it->value())});
-        it->Next();
+        out->push_back({std::string(it.key().substr(prefix.size())),
+                        std::string(it.value())});
+        it.Next();
       }
     }
-    RETURN_IF_ERROR(it->status());
+    RETURN_IF_ERROR(it.status());
   }
   return absl::OkStatus();
 }

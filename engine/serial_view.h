@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 #include "engine/group_counters.h"
 #include "engine/known_keys.h"
 #include "engine/overlay.h"
+#include "engine/published_state.h"
 #include "engine/schema_state.h"
 #include "engine/storage/store.h"
 
@@ -40,6 +42,12 @@ class SerialView {
   // overlay puts into the store.
   SerialView(Store* store, KnownKeys* known, DigestKeeper digests)
       : store_(store), known_(known), digests_(std::move(digests)) {}
+
+  // To be given each state that is published, from before the first Scan on:
+  // it has what the store has until the next one is.
+  void UseState(std::shared_ptr<const internal::PublishedState> state) {
+    state_ = std::move(state);
+  }
 
   Overlay& overlay() { return overlay_; }
   const Overlay& overlay() const { return overlay_; }
@@ -85,6 +93,7 @@ class SerialView {
  private:
   Store* const store_;
   KnownKeys* const known_;
+  std::shared_ptr<const internal::PublishedState> state_;
   Overlay overlay_;
   DigestKeeper digests_;
   GroupCounters groups_;

@@ -28,12 +28,6 @@ ReadStream::ReadStream(const internal::PublishedState& state,
       places_(*table.compiled, plan.order, read),
       work_(*work) {}
 
-ReadStream::~ReadStream() {
-  for (Cursor& cursor : cursors_) {
-    if (cursor.it != nullptr) state_.ReturnIterator(std::move(cursor.it));
-  }
-}
-
 void ReadStream::Start(const QueryPlace* from) {
   if (!merged()) {
     cursors_.resize(1);
@@ -81,7 +75,11 @@ bool ReadStream::SeekWithin(std::string begin, const QueryPlace* from,
   }
   begin.insert(0, space_);
   if (!cursor->end.empty() && begin >= cursor->end) return false;
-  if (cursor->it == nullptr) cursor->it = state_.BorrowIterator();
+  if (cursor->it.has_value()) {
+    cursor->it->StopAt(cursor->end);
+  } else {
+    cursor->it.emplace(state_, cursor->end);
+  }
   cursor->it->Seek(begin);
   ++work_.seeks;
   cursor->placed = false;

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "dovetail/query.h"
+#include "engine/live_cursor.h"
 #include "engine/published_state.h"
 #include "index/query/place.h"
 #include "index/query/plan.h"
@@ -34,7 +34,6 @@ class ReadStream {
  public:
   ReadStream(const internal::PublishedState& state, const TableState& table,
              const Plan& plan, const PlanRead& read, QueryWork* work);
-  ~ReadStream();
   ReadStream(const ReadStream&) = delete;
   ReadStream& operator=(const ReadStream&) = delete;
 
@@ -61,7 +60,7 @@ class ReadStream {
  private:
   // One range of a merge, or the one being read of a concatenation.
   struct Cursor {
-    std::unique_ptr<StoreIterator> it;
+    std::optional<LiveCursor> it;
     size_t range = 0;
     std::string end;      // Whole store key; empty: the end of the store.
     bool placed = false;  // Whether `place` is that of the present key.

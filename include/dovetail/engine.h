@@ -30,6 +30,7 @@
 #include "dovetail/backup.h"
 #include "dovetail/change_feed.h"
 #include "dovetail/checkpoint.h"
+#include "dovetail/dead_entries.h"
 #include "dovetail/digest.h"
 #include "dovetail/environment.h"
 #include "dovetail/file_system.h"
@@ -91,13 +92,17 @@ struct Options {
   Limits limits = {};
 
   // Build indexes that are being built, and empty the spaces of those that
-  // were dropped, on a thread of the engine's own, and fill key filters on
-  // another. Off: builds run in BuildIndex only, space is reclaimed after
-  // the next open with it on, and only a new database has key filters.
+  // were dropped, on a thread of the engine's own; fill key filters, and
+  // reclaim dead entries, on others. Off: builds run in BuildIndex only, and
+  // dead entries go with ReclaimDead only; space is reclaimed after the next
+  // open with it on, and only a new database has key filters.
   bool background_work = true;
   // Add the indexes that the schema declares and the database lacks, to be
   // built while it is in use. Off: such a schema is refused.
   bool add_indexes = false;
+
+  // How reads stay fast where many entries were deleted; see dead_entries.h.
+  DeadEntryOptions dead_entries = {};
 
   // Keep digests, and exact counts of rows, in a database that Open creates;
   // see digest.h. One that exists stays as it is:
@@ -378,6 +383,11 @@ class Engine {
   // A row key in words: `seller_id="s1" ts_ms=5 order_id="o-1"`.
   absl::StatusOr<std::string> DecodeKey(std::string_view table,
                                         std::string_view row_key);
+
+  // Compacts the ranges in which keys died, as far as it is known; see
+  // dead_entries.h. Writes and reads go on meanwhile. FailedPrecondition if
+  // the engine is read-only; Cancelled if it is closed before the end.
+  absl::StatusOr<ReclaimReport> ReclaimDead(const ReclaimOptions& options = {});
 
   absl::StatusOr<Stats> GetStats(const StatsOptions& options = {});
   const OpenReport& open_report() const;

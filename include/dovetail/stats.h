@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "dovetail/dead_entries.h"
 #include "dovetail/index_admin.h"
 #include "dovetail/write_batch.h"
 
@@ -34,6 +35,8 @@ struct IndexStats {
   // index does not serve what is asked.
   uint64_t entries_read = 0;
   uint64_t rows_returned = 0;
+  // Keys deleted and, as far as is known, not reclaimed yet: about so many.
+  uint64_t entries_dead = 0;
 };
 
 // Of the store below; all 0 for one in memory.
@@ -97,6 +100,7 @@ struct Stats {
   std::vector<IndexStats> indexes;
   std::vector<ObserverStats> observers;
   KeyFilterStats key_filters;
+  DeadEntryStats dead_entries;
   StoreStats levels;
   std::optional<WriteLogStats> write_log;  // Absent: nothing is recorded.
   std::string store;                       // Its own report, for people.

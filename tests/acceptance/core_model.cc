@@ -131,6 +131,15 @@ absl::Status ModelRun::Open() {
   options.cross_check = true;
   options.in_memory = in_memory_;
   options.write_buffer_bytes = 64 << 10;
+  if (maker_.OneIn(2)) {
+    // Nothing here has many dead keys, so a few count as many.
+    options.dead_entries.sample_every = 1;
+    options.dead_entries.live_entries_max =
+        1 + static_cast<uint32_t>(maker_.Below(8));
+    options.dead_entries.live_bytes_max = 1 << (12 + maker_.Below(8));
+    options.dead_entries.sample_bytes_max = 1 << (12 + maker_.Below(8));
+    options.dead_entries.reclaim_at = 500;
+  }
   options.observers = {std::make_shared<VetoObserver>(),
                        std::make_shared<AuditObserver>()};
   ASSIGN_OR_RETURN(engine_,
