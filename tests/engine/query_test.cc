@@ -5,6 +5,7 @@
 #include <atomic>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -395,6 +396,31 @@ TEST_F(QueryTest, AQueryAskedAgainFollowsTheSchema) {
   EXPECT_EQ(entries(), 10U);
   ASSERT_THAT(engine().ShowIndex("orders", "by_buyer"), IsOk());
   EXPECT_EQ(entries(), 3U);
+}
+
+TEST_F(QueryTest, ThreadsThatAskTheSameSeeOneStateEach) {
+  PutTen();
+  const Query query =
+      Orders().Where(Filter::Equal("buyer_id", "b-1")).AllowFullScan();
+  std::atomic<bool> stop{false};
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> readers;
+  for (int t = 0; t < 3; ++t) {
+    readers.emplace_back([&] {
+      while (!stop) {
+        const auto page = engine().Query({}, query);
+        if (!page.ok() || page->rows.size() != 3) ++wrong;
+      }
+    });
+  }
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_THAT(Put(MakeOrder(absl::StrCat("n-", i), "s-9", 1000)), IsOk());
+    EXPECT_THAT(engine().HideIndex("orders", "by_buyer"), IsOk());
+    EXPECT_THAT(engine().ShowIndex("orders", "by_buyer"), IsOk());
+  }
+  stop = true;
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST_F(QueryTest, AQueryAskedAgainSeesWhatIsNew) {
