@@ -7,22 +7,14 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "bench/order_store.h"
+#include "bench/orders_table.h"
 #include "dovetail/engine.h"
 
 namespace dovetail::bench {
 namespace {
 
-constexpr char kTable[] = "orders";
-constexpr uint32_t kIdDigits = 20;
-
 Schema OrdersSchema(bool counted) {
-  TableBuilder orders(kTable, BenchOrder::descriptor());
-  orders.RowKey({Hash({"seller"}), Field("seller"), Field("ts_us").Desc(),
-                 Decimal("id", kIdDigits)});
-  orders.Unique("by_id", {Decimal("id", kIdDigits)}).Identity("by_id");
-  orders.Index("by_status",
-               {Hash({"seller"}), Field("seller"), Varint("status"),
-                Field("ts_us").Desc(), Decimal("id", kIdDigits)});
+  TableBuilder orders = OrdersTable();
   if (counted) {
     orders.Add(IndexBuilder::Sum("badges", {Field("seller"), Varint("status")},
                                  "amount"));

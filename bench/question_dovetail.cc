@@ -8,23 +8,15 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "bench/orders_table.h"
 #include "bench/question.h"
 #include "dovetail/engine.h"
 
 namespace dovetail::bench {
 namespace {
 
-constexpr char kTable[] = "orders";
-constexpr uint32_t kIdDigits = 20;
-
 Schema OrdersSchema() {
-  TableBuilder orders(kTable, BenchOrder::descriptor());
-  orders.RowKey({Hash({"seller"}), Field("seller"), Field("ts_us").Desc(),
-                 Decimal("id", kIdDigits)});
-  orders.Unique("by_id", {Decimal("id", kIdDigits)}).Identity("by_id");
-  orders.Index("by_status",
-               {Hash({"seller"}), Field("seller"), Varint("status"),
-                Field("ts_us").Desc(), Decimal("id", kIdDigits)});
+  TableBuilder orders = OrdersTable();
   orders.Add(
       IndexBuilder::Count("counts", {Field("seller"), Varint("status")}));
   Schema schema;

@@ -13,8 +13,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <memory>
@@ -30,14 +28,9 @@
 #include "dovetail/presets.h"
 #include "dovetail/v1/change_mapping.pb.h"
 #include "google/protobuf/text_format.h"
+#include "tests/fuzz/require.h"
 
 namespace dovetail::test {
-
-inline void Require(bool holds, std::string_view what) {
-  if (holds) return;
-  std::fprintf(stderr, "%.*s\n", static_cast<int>(what.size()), what.data());
-  std::abort();
-}
 
 inline ChangeReader::ReadFunction FromBytes(std::string_view bytes) {
   auto at = std::make_shared<size_t>(0);

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -21,18 +19,13 @@
 #include "dovetail/v1/continuation.pb.h"
 #include "dovetail/v1/order.pb.h"
 #include "engine/continuation.h"
+#include "tests/fuzz/require.h"
 
 namespace dovetail::test {
 namespace {
 
 constexpr uint64_t kFingerprint = 0x0123456789abcdef;
 constexpr uint32_t kStreams = 5;
-
-void Require(bool holds, std::string_view what) {
-  if (holds) return;
-  std::fprintf(stderr, "%.*s\n", static_cast<int>(what.size()), what.data());
-  std::abort();
-}
 
 std::string TokenOf(std::string content) {
   AppendBigEndian(Crc32c(content), 4, &content);

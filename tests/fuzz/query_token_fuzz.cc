@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,18 +17,13 @@
 #include "dovetail/v1/continuation.pb.h"
 #include "dovetail/v1/order.pb.h"
 #include "engine/continuation.h"
+#include "tests/fuzz/require.h"
 
 namespace dovetail::test {
 namespace {
 
 constexpr int kOrders = 24;
 constexpr uint64_t kLimit = 3;
-
-void Require(bool holds, std::string_view what) {
-  if (holds) return;
-  std::fprintf(stderr, "%.*s\n", static_cast<int>(what.size()), what.data());
-  std::abort();
-}
 
 Engine& Orders() {
   static Engine* const engine = [] {
