@@ -25,9 +25,9 @@ namespace dovetail {
 // A query between its check and its run. Immutable once it is made.
 struct PreparedQuery {
   std::shared_ptr<const SchemaState> schema;
-  v1::Query proto;
+  v1::Query proto;                    // If the query is kept.
   const TableState* table = nullptr;  // Of the schema.
-  CheckedQuery query;                 // Of `proto`.
+  CheckedQuery query;                 // Of `proto`, or of the caller's.
   NormalForm form;
   uint64_t fingerprint = 0;
   std::optional<QueryPlace> from;

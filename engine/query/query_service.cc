@@ -41,24 +41,25 @@ absl::StatusOr<std::shared_ptr<const PreparedQuery>> QueryService::Prepare(
     const v1::Query& query) const {
   const bool kept = cache_ != nullptr && query.continuation().empty() &&
                     QueryPlanCache::Takes(query.ByteSizeLong());
-  if (!kept) return MakePrepared(query);
+  if (!kept) return MakePrepared(query, /*copy=*/false);
   const std::string bytes = query.SerializeAsString();
   std::shared_ptr<const PreparedQuery> found =
       cache_->Find(bytes, state_.schema);
   if (found != nullptr) return found;
-  ASSIGN_OR_RETURN(found, MakePrepared(query));
+  ASSIGN_OR_RETURN(found, MakePrepared(query, /*copy=*/true));
   cache_->Insert(bytes, found);
   return found;
 }
 
 absl::StatusOr<std::shared_ptr<const PreparedQuery>> QueryService::MakePrepared(
-    const v1::Query& query) const {
+    const v1::Query& query, bool copy) const {
   auto out = std::make_shared<PreparedQuery>();
   out->schema = state_.schema;
-  out->proto = query;
+  if (copy) out->proto = query;
   ASSIGN_OR_RETURN(out->table, state_.schema->Find(query.table()));
   const TableState& table = *out->table;
-  ASSIGN_OR_RETURN(out->query, CheckQuery(*table.compiled, out->proto));
+  ASSIGN_OR_RETURN(out->query,
+                   CheckQuery(*table.compiled, copy ? out->proto : query));
   if (!query.use_index().empty() && query.use_index() != Query::kRowKey) {
     // Says why it does not serve reads.
     RETURN_IF_ERROR(FindReadableIndex(table, query.use_index()).status());
@@ -121,7 +122,7 @@ absl::StatusOr<QueryEnd> QueryService::Run(const v1::Query& query,
 absl::StatusOr<v1::QueryPlan> QueryService::Explain(const v1::Query& query,
                                                     bool run) const {
   ASSIGN_OR_RETURN(const std::shared_ptr<const PreparedQuery> made,
-                   MakePrepared(query));
+                   MakePrepared(query, /*copy=*/false));
   const PreparedQuery& prepared = *made;
   v1::QueryPlan plan =
       DescribePlan(*prepared.table->compiled, prepared.query, prepared.plan);

@@ -32,8 +32,9 @@ class QueryService {
  private:
   absl::StatusOr<std::shared_ptr<const PreparedQuery>> Prepare(
       const v1::Query& query) const;
+  // With a copy of the query, or as long as the query is there.
   absl::StatusOr<std::shared_ptr<const PreparedQuery>> MakePrepared(
-      const v1::Query& query) const;
+      const v1::Query& query, bool copy) const;
 
   const internal::PublishedState& state_;
   const Limits& limits_;
