@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/coding.h"
 #include "base/status_macros.h"
 #include "dovetail/v1/catalog.pb.h"
 #include "engine/keyspace.h"
@@ -52,10 +53,9 @@ absl::Status LiveKeeper::Load(Store& store) {
   bool any = false;
   for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix);
        it->Next()) {
-    uint64_t number = 0;
-    std::string_view rest = it->key().substr(prefix.size());
+    const std::string_view rest = it->key().substr(prefix.size());
     if (rest.size() != 8) continue;
-    for (const char c : rest) number = number << 8 | static_cast<uint8_t>(c);
+    const uint64_t number = DecodeBigEndian(rest.data(), 8);
     if (!any) first_record_ = number;
     any = true;
     next_record_ = number + 1;

@@ -37,6 +37,12 @@ bool SameSpace(std::string_view a, std::string_view b) {
   return a.substr(0, n) == b.substr(0, n);
 }
 
+// Nothing lies behind this key, but the write buffer goes into a file first.
+void FlushWriteBuffer(Store* store) {
+  const std::string behind_all(16, '\xff');
+  store->Compact(behind_all, behind_all);
+}
+
 void Add(const ReclaimReport& part, ReclaimReport* sum) {
   sum->ranges += part.ranges;
   sum->dead_entries += part.dead_entries;
@@ -121,10 +127,8 @@ absl::StatusOr<ReclaimReport> Reclaimer::Round(uint64_t dead_min,
   ReclaimReport report;
   const std::shared_ptr<const LiveView> view = services_.live->newest().view;
   if (view->dead_weight() < dead_min) return report;
-  // So that sizes are those of files: nothing lies behind this key, but the
-  // write buffer goes into a file first.
-  const std::string behind_all(16, '\xff');
-  services_.store->Compact(behind_all, behind_all);
+  // So that sizes are those of files.
+  FlushWriteBuffer(services_.store);
   const std::optional<uint64_t> oldest = services_.oldest_snapshot();
   uint64_t dead = 0;
   for (const Range& range : Choose(*view, oldest.value_or(UINT64_MAX))) {
@@ -226,8 +230,7 @@ absl::Status Reclaimer::Compact(const Range& range, ReclaimReport* report) {
   const auto sequence =
       static_cast<uint64_t>(services_.committer->published()->sequence);
   Store& store = *services_.store;
-  const std::string behind_all(16, '\xff');
-  store.Compact(behind_all, behind_all);
+  FlushWriteBuffer(&store);
   const std::string end = KeyAfter(range.last);
   const uint64_t before = store.ApproximateSize(range.first, end);
   store.Compact(range.first, range.last);

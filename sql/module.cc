@@ -123,7 +123,7 @@ absl::Status RegisterModule(sqlite3* db, const ModuleOptions& options) {
           new ModuleState{connection, options.direct_only},
           [](void* state) { delete static_cast<ModuleState*>(state); }),
       db));
-  RETURN_IF_ERROR(RegisterWorkTable(db, connection));
+  RETURN_IF_ERROR(Registered(RegisterWorkTable(db, connection), db));
   // It runs statements, which views and triggers must not make it do.
   return Registered(
       sqlite3_create_function_v2(

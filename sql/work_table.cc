@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "sql/columns.h"
 
 namespace dovetail::sql {
@@ -129,16 +128,12 @@ const sqlite3_module kModule = [] {
 
 }  // namespace
 
-absl::Status RegisterWorkTable(sqlite3* db,
-                               std::shared_ptr<Connection> connection) {
-  const int code = sqlite3_create_module_v2(
+int RegisterWorkTable(sqlite3* db, std::shared_ptr<Connection> connection) {
+  return sqlite3_create_module_v2(
       db, "dovetail_work", &kModule,
       new std::shared_ptr<Connection>(std::move(connection)), [](void* state) {
         delete static_cast<std::shared_ptr<Connection>*>(state);
       });
-  if (code == SQLITE_OK) return absl::OkStatus();
-  return absl::InternalError(
-      absl::StrCat("SQLite refuses the module: error=", sqlite3_errmsg(db)));
 }
 
 }  // namespace dovetail::sql

@@ -7,13 +7,12 @@
 
 #include <memory>
 
-#include "absl/status/status.h"
 #include "sql/connection.h"
 #include "sql/sqlite_api.h"
 
 namespace dovetail::sql {
 
-absl::Status RegisterWorkTable(sqlite3* db,
-                               std::shared_ptr<Connection> connection);
+// SQLite's code.
+int RegisterWorkTable(sqlite3* db, std::shared_ptr<Connection> connection);
 
 }  // namespace dovetail::sql
