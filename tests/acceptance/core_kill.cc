@@ -109,7 +109,11 @@ class Victim {
       // Each thread its own mix: none, a few, many synced.
       const bool sync = thread > 0 && n % (64u >> (2 * thread)) == 0;
       board_.started[thread].store(n + 1);
-      const absl::StatusOr<Commit> commit = engine.Write({.sync = sync}, batch);
+      absl::StatusOr<Commit> commit = engine.Write({.sync = sync}, batch);
+      while (absl::IsUnavailable(commit.status())) {
+        usleep(1000);  // Compaction is behind, and nothing was written.
+        commit = engine.Write({.sync = sync}, batch);
+      }
       if (commit.ok()) {
         board_.outcome[thread][n].store(
             static_cast<uint64_t>(commit->sequence));
