@@ -7,6 +7,7 @@
 #include "dovetail/testing/crash_runner.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -35,6 +36,11 @@ const char* NameOf(FaultKind kind) {
       return "power_cut";
   }
   return "";
+}
+
+// Of the name of a call, such as "sync 000003.log".
+std::string VerbOf(const std::string& call) {
+  return call.substr(0, call.find(' '));
 }
 
 using RecordAndVersion = std::pair<std::string, uint64_t>;
@@ -96,6 +102,8 @@ class CrashRunner {
   using State = ScriptRun::State;
 
   absl::Status RunWithoutFault();
+  // The calls to try, in order.
+  std::vector<uint64_t> CallsToTry() const;
   absl::Status RunWithFault(FaultKind kind, uint64_t call);
   // Runs the script in `state`, and leaves no engine open.
   absl::Status RunScript(State* state, bool close);
@@ -114,6 +122,7 @@ class CrashRunner {
   FileSystem* const base_;
   std::vector<uint64_t> reference_;  // Fingerprints of its requests.
   std::vector<Model> models_;        // [i]: after 64 * i requests.
+  std::map<std::string, uint64_t> first_calls_;  // By verb, of the same run.
   CrashReport report_;
 };
 
@@ -125,12 +134,8 @@ absl::StatusOr<CrashReport> CrashRunner::Run() {
   }
   RETURN_IF_ERROR(base_->CreateDirectory(test_.directory));
   absl::Status status = RunWithoutFault();
-  uint64_t stride = std::max<uint64_t>(test_.stride, 1);
-  if (test_.calls_max > 0) {
-    stride = std::max(stride, report_.calls / test_.calls_max + 1);
-  }
-  for (uint64_t call = std::max<uint64_t>(test_.first_call, 1);
-       status.ok() && call <= report_.calls; call += stride) {
+  for (const uint64_t call : CallsToTry()) {
+    if (!status.ok()) break;
     if (test_.fail_once) status.Update(RunWithFault(FaultKind::kOnce, call));
     if (test_.fail_for_good) {
       status.Update(RunWithFault(FaultKind::kForGood, call));
@@ -142,6 +147,24 @@ absl::StatusOr<CrashReport> CrashRunner::Run() {
   status.Update(RemoveTree(base_, test_.directory));
   RETURN_IF_ERROR(status);
   return std::move(report_);
+}
+
+std::vector<uint64_t> CrashRunner::CallsToTry() const {
+  const uint64_t first = std::max<uint64_t>(test_.first_call, 1);
+  uint64_t stride = std::max<uint64_t>(test_.stride, 1);
+  if (test_.calls_max > 0) {
+    stride = std::max(stride, report_.calls / test_.calls_max + 1);
+  }
+  std::vector<uint64_t> calls;
+  for (uint64_t call = first; call <= report_.calls; call += stride) {
+    calls.push_back(call);
+  }
+  for (const auto& [verb, call] : first_calls_) {
+    if (call >= first) calls.push_back(call);
+  }
+  std::sort(calls.begin(), calls.end());
+  calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
+  return calls;
 }
 
 absl::Status CrashRunner::RunWithoutFault() {
@@ -158,6 +181,10 @@ absl::Status CrashRunner::RunWithoutFault() {
   RETURN_IF_ERROR(RunScript(&state, /*close=*/true));
   RETURN_IF_ERROR(state.violation);
   report_.calls = files.calls();
+  uint64_t call = 0;
+  for (const std::string& name : files.TakeHistory()) {
+    first_calls_.emplace(VerbOf(name), ++call);
+  }
   report_.requests = state.acknowledged.size();
   auto refused = state.refused.begin();
   for (const ScriptRequest& request : state.acknowledged) {
@@ -203,7 +230,7 @@ absl::Status CrashRunner::RunWithFault(FaultKind kind, uint64_t call) {
   report_.acknowledged += state.acknowledged.size();
   report_.unknown += state.unknown.has_value();
   if (!failed_call.empty()) {
-    ++report_.failed_calls[failed_call.substr(0, failed_call.find(' '))];
+    ++report_.failed_calls[VerbOf(failed_call)];
   }
   const std::string run = absl::StrCat(
       "call=", call, " fault=", NameOf(kind), " failed_call=\"", failed_call,

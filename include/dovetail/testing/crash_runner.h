@@ -105,10 +105,11 @@ struct CrashTest {
   // Power cuts tried at one call: everything unsynced is lost, everything is
   // kept, and then by chance.
   uint64_t outcomes_per_cut = 4;
-  // Every so many calls are tried, the first one being `first_call`.
+  // Every so many calls are tried, the first one being `first_call`; and, from
+  // there on, the first call of each verb.
   uint64_t stride = 1;
   uint64_t first_call = 1;
-  // Tries fewer, so that it is at most so many. 0: no bound.
+  // Tries fewer, so that it is at most so many besides these. 0: no bound.
   uint64_t calls_max = 0;
   uint64_t seed = 1;
   // What lies under the faults. Null: the machine's own.
