@@ -138,6 +138,40 @@ class EditReader {
   bool has_last_sequence_ = false;
 };
 
+// Reads up to the end, or to a break with nothing intact behind it.
+absl::StatusOr<LevelDbManifest> ReadEdits(FileSystem& file_system,
+                                          const std::string& directory,
+                                          const std::string& name) {
+  using Event = LevelDbLogReader::Event;
+  LevelDbManifest manifest;
+  manifest.file = name;
+  ASSIGN_OR_RETURN(auto file, file_system.NewSequentialFile(
+                                  JoinPath(directory, manifest.file)));
+  LevelDbLogReader reader(std::move(file));
+  EditReader edits(&manifest);
+  while (true) {
+    ASSIGN_OR_RETURN(const Event event, reader.Next());
+    manifest.whole_bytes = reader.offset();
+    if (event == Event::kEnd) break;
+    if (event != Event::kRecord) {
+      const std::string_view reason = reader.reason();
+      ASSIGN_OR_RETURN(const Event behind, reader.NextIntact());
+      if (behind == Event::kRecord) {
+        return Damage(manifest.file, manifest.whole_bytes, reason);
+      }
+      if (event == Event::kBreak) manifest.break_reason = std::string(reason);
+      break;
+    }
+    if (!edits.Apply(reader.record())) {
+      return Damage(manifest.file, manifest.whole_bytes, "malformed edit");
+    }
+  }
+  if (edits.MissingField() != nullptr) {
+    return Damage(manifest.file, 0, edits.MissingField());
+  }
+  return manifest;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> ReadLevelDbCurrent(FileSystem& file_system,
@@ -178,35 +212,17 @@ absl::StatusOr<LevelDbManifest> ReadLevelDbManifest(
 absl::StatusOr<LevelDbManifest> ReadLevelDbManifest(
     FileSystem& file_system, const std::string& directory,
     const std::string& name) {
-  using Event = LevelDbLogReader::Event;
-  LevelDbManifest manifest;
-  manifest.file = name;
-  ASSIGN_OR_RETURN(auto file, file_system.NewSequentialFile(
-                                  JoinPath(directory, manifest.file)));
-  LevelDbLogReader reader(std::move(file));
-  EditReader edits(&manifest);
-  while (true) {
-    ASSIGN_OR_RETURN(const Event event, reader.Next());
-    const uint64_t offset = reader.offset();
-    manifest.whole_bytes = offset;
-    if (event == Event::kEnd) break;
-    if (event == Event::kBreak) {
-      return Damage(manifest.file, offset, reader.reason());
-    }
-    if (event == Event::kTorn) {
-      const std::string_view reason = reader.reason();
-      ASSIGN_OR_RETURN(const Event behind, reader.NextIntact());
-      if (behind == Event::kEnd) break;
-      return Damage(manifest.file, offset, reason);
-    }
-    if (!edits.Apply(reader.record())) {
-      return Damage(manifest.file, offset, "malformed edit");
-    }
-  }
-  if (edits.MissingField() != nullptr) {
-    return Damage(manifest.file, 0, edits.MissingField());
-  }
-  return manifest;
+  ASSIGN_OR_RETURN(LevelDbManifest manifest,
+                   ReadEdits(file_system, directory, name));
+  if (manifest.break_reason.empty()) return manifest;
+  return Damage(name, manifest.whole_bytes, manifest.break_reason);
+}
+
+absl::StatusOr<LevelDbManifest> ReadLevelDbManifestToBreak(
+    FileSystem& file_system, const std::string& directory) {
+  ASSIGN_OR_RETURN(const std::string name,
+                   ReadLevelDbCurrent(file_system, directory));
+  return ReadEdits(file_system, directory, name);
 }
 
 }  // namespace dovetail

@@ -35,6 +35,9 @@ struct LevelDbManifest {
   std::map<std::pair<uint32_t, uint64_t>, LevelDbTableInfo> tables;
   // Up to the end of the last whole edit.
   uint64_t whole_bytes = 0;
+  // What is wrong behind them, if LevelDB would refuse it; else empty. Of
+  // ReadLevelDbManifestToBreak only.
+  std::string break_reason;
 };
 
 // The name of the manifest that counts, from CURRENT. DataLoss if there is no
@@ -48,7 +51,14 @@ absl::StatusOr<std::string> ReadLevelDbCurrent(FileSystem& file_system,
 absl::StatusOr<LevelDbManifest> ReadLevelDbManifest(
     FileSystem& file_system, const std::string& directory);
 
-// The same of the manifest called `name`, whatever CURRENT says.
+// The same, but a break with nothing intact behind it ends the manifest, as a
+// power cut leaves it where an edit was being appended. Nothing says that the
+// edit was not in force: whether all files of the version before are there
+// does. LevelDB takes the manifest once it is cut to `whole_bytes`.
+absl::StatusOr<LevelDbManifest> ReadLevelDbManifestToBreak(
+    FileSystem& file_system, const std::string& directory);
+
+// The first of these, of the manifest called `name`, whatever CURRENT says.
 absl::StatusOr<LevelDbManifest> ReadLevelDbManifest(
     FileSystem& file_system, const std::string& directory,
     const std::string& name);

@@ -14,6 +14,11 @@
 // synced, something synced is gone. If no batch before the break has a mark,
 // the last intact mark is in a table.
 //
+// Why a manifest may be cut behind its last intact edit: LevelDB deletes a log
+// or a table only once the edit that does without it is synced. An edit that
+// the break destroyed was in force only if the version before it lacks a file;
+// where none is missing, that version has the same content.
+//
 // Which batches must the engine's write log have? Those that were synced, as
 // those in tables and in logs that are not the newest, and those that a mark
 // says were; those that a mark says the write log had on the disk; and those
@@ -48,9 +53,9 @@ using Event = LevelDbLogReader::Event;
 
 constexpr size_t kCopyBytes = 1 << 20;
 
-// Where a log stops being readable.
+// Where a log or a manifest stops being readable.
 struct Break {
-  std::string log;  // The file's name.
+  std::string file;  // Its name.
   uint64_t offset = 0;
   std::string reason;
 };
@@ -63,7 +68,7 @@ absl::Status Damage(std::string_view file, std::string_view reason) {
 
 absl::Status Damage(const Break& at, std::string_view detail) {
   return absl::DataLossError(absl::StrCat(
-      "the database is damaged: file=", at.log, " offset=", at.offset,
+      "the database is damaged: file=", at.file, " offset=", at.offset,
       " reason=", at.reason, ToAbsl(detail)));
 }
 
@@ -100,10 +105,11 @@ class OpenCheck {
   absl::StatusOr<uint64_t> LastIntactSequence() const;
   absl::StatusOr<uint64_t> SequenceInTables() const;
 
+  // Cuts the file there, and says so in the report.
   absl::Status Cut(const Break& at, StoreOpenReport* report);
   absl::Status CopyTail(const std::string& from, uint64_t offset,
                         const std::string& to);
-  absl::Status SyncLog(uint64_t number);
+  absl::Status SyncFile(const std::string& name);
 
   std::string Path(std::string_view name) const {
     return JoinPath(directory_, name);
@@ -124,7 +130,11 @@ class OpenCheck {
 };
 
 absl::Status OpenCheck::Run(StoreOpenReport* report) {
-  ASSIGN_OR_RETURN(manifest_, ReadLevelDbManifest(files_, directory_));
+  if (report == nullptr) {
+    ASSIGN_OR_RETURN(manifest_, ReadLevelDbManifest(files_, directory_));
+  } else {
+    ASSIGN_OR_RETURN(manifest_, ReadLevelDbManifestToBreak(files_, directory_));
+  }
   RETURN_IF_ERROR(ListFiles());
   RETURN_IF_ERROR(CheckTables());
   std::optional<Break> at;
@@ -143,9 +153,14 @@ absl::Status OpenCheck::Run(StoreOpenReport* report) {
     ASSIGN_OR_RETURN(std::optional<Break> unwanted, FindUnwanted());
     if (unwanted.has_value()) at = std::move(unwanted);
   }
+  if (!manifest_.break_reason.empty()) {
+    const Break edit{manifest_.file, manifest_.whole_bytes,
+                     manifest_.break_reason};
+    RETURN_IF_ERROR(Cut(edit, report));
+  }
   if (at.has_value()) return Cut(*at, report);
   if (logs_.empty()) return absl::OkStatus();
-  return SyncLog(logs_.back());
+  return SyncFile(LogName(logs_.back()));
 }
 
 absl::Status OpenCheck::ListFiles() {
@@ -188,8 +203,8 @@ absl::Status OpenCheck::CheckTables() const {
 
 absl::StatusOr<std::optional<Break>> OpenCheck::ReadLog(uint64_t number) {
   Break at;
-  at.log = LogName(number);
-  ASSIGN_OR_RETURN(auto file, files_.NewSequentialFile(Path(at.log)));
+  at.file = LogName(number);
+  ASSIGN_OR_RETURN(auto file, files_.NewSequentialFile(Path(at.file)));
   LevelDbLogReader reader(std::move(file));
   bool first = true;
   while (true) {
@@ -244,7 +259,7 @@ absl::Status OpenCheck::CheckUnsynced(const Break& at, Event event,
   if (options_.parse_mark == nullptr) return absl::OkStatus();
   // Bytes behind a break need not be what they look like: a value may hold
   // the image of a log. Only what could have followed here counts.
-  ASSIGN_OR_RETURN(const uint64_t size, files_.Size(Path(at.log)));
+  ASSIGN_OR_RETURN(const uint64_t size, files_.Size(Path(at.file)));
   const uint64_t low = next_sequence_.value_or(1);
   const uint64_t high = std::max(low, manifest_.last_sequence) + size;
   uint64_t synced = 0;
@@ -297,8 +312,8 @@ absl::StatusOr<std::optional<Break>> OpenCheck::FindUnwanted() const {
     return std::optional<Break>();
   }
   Break at;
-  at.log = LogName(logs_.back());
-  ASSIGN_OR_RETURN(auto file, files_.NewSequentialFile(Path(at.log)));
+  at.file = LogName(logs_.back());
+  ASSIGN_OR_RETURN(auto file, files_.NewSequentialFile(Path(at.file)));
   LevelDbLogReader reader(std::move(file));
   while (true) {
     ASSIGN_OR_RETURN(const Event event, reader.Next());
@@ -337,20 +352,22 @@ absl::StatusOr<uint64_t> OpenCheck::SequenceInTables() const {
 }
 
 absl::Status OpenCheck::Cut(const Break& at, StoreOpenReport* report) {
-  const std::string log = Path(at.log);
+  const std::string path = Path(at.file);
   const std::string kept =
-      absl::StrCat(kLostDirectory, "/", at.log, ".", at.offset);
-  ASSIGN_OR_RETURN(const uint64_t size, files_.Size(log));
+      absl::StrCat(kLostDirectory, "/", at.file, ".", at.offset);
+  ASSIGN_OR_RETURN(const uint64_t size, files_.Size(path));
   RETURN_IF_ERROR(files_.CreateDirectory(Path(kLostDirectory)));
-  RETURN_IF_ERROR(CopyTail(log, at.offset, Path(kept)));
+  RETURN_IF_ERROR(CopyTail(path, at.offset, Path(kept)));
   RETURN_IF_ERROR(files_.SyncDirectory(Path(kLostDirectory)));
   RETURN_IF_ERROR(files_.SyncDirectory(directory_));
-  RETURN_IF_ERROR(files_.Truncate(log, at.offset));
-  RETURN_IF_ERROR(SyncLog(logs_.back()));
-  report->log_bytes_cut = size - at.offset;
-  report->log_cut = absl::StrCat("the end of a log was cut: file=", at.log,
-                                 " offset=", at.offset, " reason=", at.reason,
-                                 " kept=", kept);
+  RETURN_IF_ERROR(files_.Truncate(path, at.offset));
+  RETURN_IF_ERROR(SyncFile(at.file));
+  report->log_bytes_cut += size - at.offset;
+  absl::StrAppend(&report->log_cut, report->log_cut.empty() ? "" : "; ",
+                  "the end of a ",
+                  at.file == manifest_.file ? "manifest" : "log",
+                  " was cut: file=", at.file, " offset=", at.offset,
+                  " reason=", at.reason, " kept=", kept);
   return absl::OkStatus();
 }
 
@@ -370,11 +387,10 @@ absl::Status OpenCheck::CopyTail(const std::string& from, uint64_t offset,
   return target->Close();
 }
 
-absl::Status OpenCheck::SyncLog(uint64_t number) {
-  ASSIGN_OR_RETURN(const auto log,
-                   files_.NewAppendableFile(Path(LogName(number))));
-  RETURN_IF_ERROR(log->Sync());
-  return log->Close();
+absl::Status OpenCheck::SyncFile(const std::string& name) {
+  ASSIGN_OR_RETURN(const auto file, files_.NewAppendableFile(Path(name)));
+  RETURN_IF_ERROR(file->Sync());
+  return file->Close();
 }
 
 }  // namespace

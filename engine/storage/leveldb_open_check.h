@@ -11,7 +11,9 @@
 // - cuts the newest log where it is broken, if nothing that was synced lies
 //   behind that place. The bytes are first copied to lost/<log>.<offset>, and
 //   the report says so;
-// - cuts it where batches begin that nobody may keep, because the engine's
+// - cuts the manifest likewise behind its last intact edit, if all files of the
+//   version so far are there;
+// - cuts the log where batches begin that nobody may keep, because the engine's
 //   write log lacks them (LevelDbStoreOptions::keep_up_to), in the same way;
 // - returns DataLoss and changes nothing in every other case.
 //

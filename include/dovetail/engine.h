@@ -164,8 +164,8 @@ inline WriteOutcome OutcomeOf(const absl::Status& status) {
 struct OpenReport {
   bool created = false;
   SequenceNumber sequence{};  // Of the last commit that survived.
-  // Bytes of a write that never became durable, cut from the end of the
-  // store's log and kept in the database's lost/ directory.
+  // Bytes that never became durable, cut from the ends of the store's log and
+  // manifest, and kept in the database's lost/ directory.
   uint64_t log_bytes_cut = 0;
   std::string log_cut;  // In words; empty if nothing was cut.
   // The disk was full, and Options::disk_reserve_bytes made the room to open.

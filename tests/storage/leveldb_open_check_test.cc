@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "dovetail/testing/faulty_file_system.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/storage/store_test_util.h"
-#include "dovetail/testing/faulty_file_system.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 
@@ -396,9 +396,46 @@ TEST_F(OpenCheckTest, AManifestCutAnywhereLosesNothing) {
   Entries grown = files;
   grown[name] += std::string(50, '\0');
   EXPECT_THAT(OpenFiles(grown).status, IsOk());
-  grown[name] += "x";
-  EXPECT_THAT(OpenFiles(grown).status,
-              StatusIs(absl::StatusCode::kDataLoss, name));
+}
+
+// What a power cut leaves of an edit that was being appended: pages of it, and
+// what the disk had there before.
+TEST_F(OpenCheckTest, GarbageBehindTheLastEditIsCut) {
+  const Entries files =
+      Continue(Build(Batches(1, 10, kNeverSynced)), Batches(11, 3, 1));
+  const std::string name = ManifestIn(files);
+  const size_t size = files.at(name).size();
+  std::string broken_edit = files.at(name).substr(0, size - 1) + "x";
+  for (const std::string& tail :
+       {std::string(50, '\0') + "x", std::string(300, 'g'), broken_edit}) {
+    Entries damaged = files;
+    damaged[name] += tail;
+    const Outcome outcome = OpenFiles(damaged);
+    ASSERT_THAT(outcome.status, IsOk()) << tail.size();
+    EXPECT_EQ(outcome.entries, After(13, 1)) << tail.size();
+    EXPECT_GT(outcome.report.log_bytes_cut, 0u) << tail.size();
+    EXPECT_THAT(outcome.report.log_cut, HasSubstr("file=" + name));
+    EXPECT_THAT(outcome.report.log_cut, HasSubstr("kept=lost/" + name));
+
+    // A copy that was made whole must be whole.
+    const std::string copy = dir_.Sub("copy");
+    std::filesystem::remove_all(copy);
+    WriteFiles(copy, damaged);
+    EXPECT_THAT(CheckLevelDbCopy(copy, options_),
+                StatusIs(absl::StatusCode::kDataLoss, name));
+  }
+}
+
+// An edit that was in force has had old files deleted.
+TEST_F(OpenCheckTest, ADamagedLastEditThatWasInForceIsDataLoss) {
+  const Entries files =
+      Continue(Build(Batches(1, 10, kNeverSynced)), Batches(11, 3, 1));
+  const std::string name = ManifestIn(files);
+  Entries damaged = files;
+  damaged[name].back() ^= 1;
+  const Outcome outcome = OpenFiles(damaged);
+  EXPECT_THAT(outcome.status, StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_TRUE(outcome.changed_nothing);
 }
 
 TEST_F(OpenCheckTest, AMissingOrResizedTableIsDataLoss) {
