@@ -19,10 +19,6 @@
 namespace dovetail::cli {
 namespace {
 
-uint64_t Number(SequenceNumber sequence) {
-  return static_cast<uint64_t>(sequence);
-}
-
 void PrintJson(const BackupReport& report) {
   Print(absl::StrCat(
       "{\"sequence\":", Number(report.sequence),

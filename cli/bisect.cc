@@ -18,10 +18,6 @@
 namespace dovetail::cli {
 namespace {
 
-uint64_t Number(SequenceNumber sequence) {
-  return static_cast<uint64_t>(sequence);
-}
-
 // Which tables the record changed, and how many rows of each.
 std::string EffectsText(const v1::WriteLogRecord& record) {
   std::vector<std::string> tables;

@@ -14,7 +14,7 @@ namespace {
 
 void PrintJson(const CheckpointReport& report, const std::string& directory) {
   Print(absl::StrCat("{\"directory\":", JsonQuote(directory),
-                     ",\"sequence\":", static_cast<uint64_t>(report.sequence),
+                     ",\"sequence\":", Number(report.sequence),
                      ",\"tables_linked\":", report.tables_linked,
                      ",\"tables_copied\":", report.tables_copied,
                      ",\"bytes_copied\":", report.bytes_copied, "}\n"));
@@ -40,8 +40,7 @@ absl::Status RunCheckpoint(const CheckpointVerbOptions& options,
     PrintJson(report, options.destination);
   }
   Note(console,
-       absl::StrCat("checkpoint of commit ",
-                    CountText(static_cast<uint64_t>(report.sequence)),
+       absl::StrCat("checkpoint of commit ", CountText(Number(report.sequence)),
                     ": tables linked ", report.tables_linked, ", copied ",
                     report.tables_copied, "; copied in all ",
                     BytesText(report.bytes_copied)));

@@ -20,9 +20,8 @@ absl::Status Explain(const std::string& db, const absl::Status& status) {
 }
 
 std::string Summary(const DigestReport& report) {
-  return absl::StrCat(
-      "\"sequence\":", static_cast<uint64_t>(report.sequence),
-      ",\"total\":", JsonQuote(DigestText(TotalDigest(report))));
+  return absl::StrCat("\"sequence\":", Number(report.sequence), ",\"total\":",
+                      JsonQuote(DigestText(TotalDigest(report))));
 }
 
 }  // namespace
@@ -55,9 +54,8 @@ absl::Status RunDigest(const DigestVerbOptions& options,
   if (console.format == OutputFormat::kJson) {
     Print(absl::StrCat("{", Summary(*report), "}\n"));
   } else {
-    Note(console,
-         absl::StrCat("sequence=", static_cast<uint64_t>(report->sequence),
-                      " total=", DigestText(TotalDigest(*report))));
+    Note(console, absl::StrCat("sequence=", Number(report->sequence),
+                               " total=", DigestText(TotalDigest(*report))));
   }
   RETURN_IF_ERROR(FlushOutput());
   return engine->Close();

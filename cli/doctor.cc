@@ -29,7 +29,7 @@ std::string_view VerdictName(Diagnosis::Verdict verdict) {
 }
 
 std::string Number(SequenceNumber sequence) {
-  return absl::StrCat(static_cast<uint64_t>(sequence));
+  return absl::StrCat(Number(sequence));
 }
 
 void PrintDiagnosisJson(const Diagnosis& found) {

@@ -81,7 +81,7 @@ absl::Status RunFeedList(const std::string& db, const Console& console) {
   for (const FeedConsumer& consumer : *consumers) {
     const auto place = static_cast<uint64_t>(consumer.acknowledged);
     text.Add({consumer.name, absl::StrCat(place),
-              absl::StrCat(static_cast<uint64_t>(stats.sequence) - place)});
+              absl::StrCat(Number(stats.sequence) - place)});
   }
   Print(text.Text(console, {"acknowledged", "behind"}));
   return {};

@@ -33,11 +33,11 @@ absl::Status ErrnoError(std::string_view doing, const std::string& path) {
 }
 
 // Closes the descriptor with the last copy of the read function.
-struct Descriptor {
-  explicit Descriptor(int number) : fd(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
+struct InputFd {
+  explicit InputFd(int number) : fd(number) {}
+  InputFd(const InputFd&) = delete;
+  InputFd& operator=(const InputFd&) = delete;
+  ~InputFd() {
     if (fd > STDERR_FILENO) close(fd);
   }
   int fd;
@@ -52,7 +52,7 @@ absl::StatusOr<ByteSource::ReadFunction> OpenInputFunction(
     fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return ErrnoError("cannot open the file", path);
   }
-  auto descriptor = std::make_shared<Descriptor>(fd);
+  auto descriptor = std::make_shared<InputFd>(fd);
   return ByteSource::ReadFunction(
       [descriptor, path](char* out, size_t n) -> absl::StatusOr<size_t> {
         for (;;) {

@@ -165,11 +165,9 @@ absl::Status RunLogEnable(const LogEnableOptions& options,
   RETURN_IF_ERROR(ExplainGap((*engine)->EnableWriteLog(log)));
   ASSIGN_OR_RETURN(const Stats stats, (*engine)->GetStats());
   RETURN_IF_ERROR((*engine)->Close());
-  Note(console,
-       absl::StrCat("the database records into ", stats.write_log->directory,
-                    ", from commit ",
-                    CountText(static_cast<uint64_t>(stats.sequence) + 1),
-                    " on"));
+  Note(console, absl::StrCat("the database records into ",
+                             stats.write_log->directory, ", from commit ",
+                             CountText(Number(stats.sequence) + 1), " on"));
   return {};
 }
 

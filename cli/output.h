@@ -86,6 +86,11 @@ absl::StatusOr<TextTable> RowsTable(const DynamicTable& table,
 absl::StatusOr<std::string> RowsJson(const DynamicTable& table,
                                      const std::vector<Row>& rows);
 
+// To print.
+inline uint64_t Number(SequenceNumber sequence) {
+  return static_cast<uint64_t>(sequence);
+}
+
 // "1,234,567", "12.3 MiB", "1.52 s" or "0.31 ms".
 std::string CountText(uint64_t count);
 std::string BytesText(uint64_t bytes);

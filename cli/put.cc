@@ -70,7 +70,7 @@ absl::Status RunPut(const PutOptions& options, const Console& console) {
         "Nothing was written.");
   }
   RETURN_IF_ERROR(engine->Close());
-  const uint64_t sequence = static_cast<uint64_t>(commit->sequence);
+  const uint64_t sequence = Number(commit->sequence);
   if (console.format == OutputFormat::kJson) {
     Print(absl::StrCat("{\"sequence\":", sequence,
                        ",\"rows_changed\":", commit->rows_changed[0], "}\n"));

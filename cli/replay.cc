@@ -158,7 +158,7 @@ class Replay {
           "{\"applied\":%d,\"rows\":%d,\"rejected\":%d,\"position\":%d,"
           "\"sequence\":%d,\"seconds\":%.6f%s}\n",
           report_.applied, report_.rows, report_.rejected, report_.position,
-          static_cast<uint64_t>(report_.sequence), seconds,
+          Number(report_.sequence), seconds,
           stream_ == nullptr ? "" : "," + stream_->CountsJson()));
     }
     Note(console_,

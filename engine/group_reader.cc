@@ -17,7 +17,7 @@ namespace dovetail {
 namespace {
 
 // The index of a request, which counts rows.
-struct Place {
+struct GroupPlace {
   const TableState* table;
   int index;
 
@@ -33,15 +33,16 @@ struct Place {
   }
 };
 
-absl::StatusOr<Place> Find(const internal::PublishedState& state,
-                           const std::string& table, const std::string& index) {
-  Place place;
+absl::StatusOr<GroupPlace> Find(const internal::PublishedState& state,
+                                const std::string& table,
+                                const std::string& index) {
+  GroupPlace place;
   ASSIGN_OR_RETURN(place.table, state.schema->Find(table));
   ASSIGN_OR_RETURN(place.index, FindCountingIndex(*place.table, index));
   return place;
 }
 
-absl::StatusOr<GroupValue> Parse(const Place& place, std::string_view key,
+absl::StatusOr<GroupValue> Parse(const GroupPlace& place, std::string_view key,
                                  std::string_view value) {
   absl::StatusOr<GroupValue> parsed =
       ParseGroupValue(value, place.definition().sums());
@@ -56,7 +57,7 @@ void Add(const GroupValue& value, Totals* totals) {
 }
 
 absl::StatusOr<Totals> PointRead(const internal::PublishedState& state,
-                                 const Place& place,
+                                 const GroupPlace& place,
                                  const std::vector<Value>& values) {
   std::string key = place.prefix();
   RETURN_IF_ERROR(
@@ -81,7 +82,8 @@ absl::StatusOr<Totals> PointRead(const internal::PublishedState& state,
 absl::StatusOr<Totals> Aggregate(const internal::PublishedState& state,
                                  const Limits& limits,
                                  const GroupRange& range) {
-  ASSIGN_OR_RETURN(const Place place, Find(state, range.table, range.index));
+  ASSIGN_OR_RETURN(const GroupPlace place,
+                   Find(state, range.table, range.index));
   const KeyLayout& layout = place.definition().layout();
   if (range.equal.size() == layout.columns().size() && range.any_of.empty() &&
       !range.range.has_value()) {
@@ -109,7 +111,7 @@ absl::StatusOr<ScanEnd> ForEachGroup(const internal::PublishedState& state,
                                      const Limits& limits,
                                      const ScanRequest& request,
                                      GroupVisitor visit) {
-  ASSIGN_OR_RETURN(const Place place,
+  ASSIGN_OR_RETURN(const GroupPlace place,
                    Find(state, request.table, request.index));
   const absl::StatusOr<std::vector<KeyRange>> ranges =
       place.definition().layout().Ranges(request.equal, request.any_of,

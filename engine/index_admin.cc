@@ -18,18 +18,19 @@ namespace dovetail {
 namespace {
 
 // An index's place in a catalog.
-struct Place {
+struct IndexPlace {
   v1::CatalogTable* table;
   int position;
   v1::CatalogIndex& entry() const { return *table->mutable_indexes(position); }
 };
 
-absl::StatusOr<Place> FindPlace(v1::Catalog& catalog, std::string_view table,
-                                std::string_view index) {
+absl::StatusOr<IndexPlace> FindPlace(v1::Catalog& catalog,
+                                     std::string_view table,
+                                     std::string_view index) {
   for (v1::CatalogTable& stored : *catalog.mutable_tables()) {
     if (stored.schema().name() != table) continue;
     for (int i = 0; i < stored.indexes_size(); ++i) {
-      if (stored.indexes(i).name() == index) return Place{&stored, i};
+      if (stored.indexes(i).name() == index) return IndexPlace{&stored, i};
     }
     return absl::NotFoundError(absl::StrCat(
         "no such index: table=", stored.schema().name(),
@@ -52,7 +53,7 @@ absl::Status WrongState(const v1::CatalogTable& table,
 }
 
 // Leaves the index's space to be emptied.
-void GiveUpSpace(const Place& place, v1::Catalog* catalog) {
+void GiveUpSpace(const IndexPlace& place, v1::Catalog* catalog) {
   v1::DroppedIndex& dropped = *catalog->add_dropped();
   dropped.set_table(place.table->schema().name());
   dropped.set_name(place.entry().name());
@@ -60,7 +61,7 @@ void GiveUpSpace(const Place& place, v1::Catalog* catalog) {
 }
 
 // A new, empty space, to be built.
-void TakeNewSpace(const Place& place, uint64_t fingerprint,
+void TakeNewSpace(const IndexPlace& place, uint64_t fingerprint,
                   v1::Catalog* catalog) {
   v1::CatalogIndex& entry = place.entry();
   entry.mutable_space()->set_number(catalog->next_space());
@@ -86,7 +87,7 @@ absl::Status FinishBuild(Committer& committer, const BuildTarget& target,
   const auto body = [&](const SchemaState& schema,
                         SerialView& view) -> absl::StatusOr<v1::Catalog> {
     v1::Catalog catalog = schema.catalog();
-    ASSIGN_OR_RETURN(const Place place,
+    ASSIGN_OR_RETURN(const IndexPlace place,
                      FindPlace(catalog, target.table, target.index));
     v1::CatalogIndex& entry = place.entry();
     if (entry.state() != v1::INDEX_BUILDING ||
@@ -304,7 +305,7 @@ absl::Status IndexAdmin::StartAnew(std::string_view table,
   const auto body = [&](const SchemaState& schema,
                         SerialView&) -> absl::StatusOr<v1::Catalog> {
     v1::Catalog catalog = schema.catalog();
-    ASSIGN_OR_RETURN(const Place place, FindPlace(catalog, table, index));
+    ASSIGN_OR_RETURN(const IndexPlace place, FindPlace(catalog, table, index));
     if (place.entry().state() != v1::INDEX_DISABLED) {
       return WrongState(*place.table, place.entry());
     }
@@ -323,7 +324,7 @@ absl::Status IndexAdmin::Move(std::string_view table, std::string_view index,
   const auto body = [&](const SchemaState& schema,
                         SerialView&) -> absl::StatusOr<v1::Catalog> {
     v1::Catalog catalog = schema.catalog();
-    ASSIGN_OR_RETURN(const Place place, FindPlace(catalog, table, index));
+    ASSIGN_OR_RETURN(const IndexPlace place, FindPlace(catalog, table, index));
     if (place.entry().state() != from) {
       return WrongState(*place.table, place.entry());
     }
@@ -346,7 +347,7 @@ absl::Status IndexAdmin::Drop(std::string_view table, std::string_view index) {
   const auto body = [&](const SchemaState& schema,
                         SerialView&) -> absl::StatusOr<v1::Catalog> {
     v1::Catalog catalog = schema.catalog();
-    ASSIGN_OR_RETURN(const Place place, FindPlace(catalog, table, index));
+    ASSIGN_OR_RETURN(const IndexPlace place, FindPlace(catalog, table, index));
     if (place.table->schema().identity() == index) {
       return absl::FailedPreconditionError(absl::StrCat(
           "index is the identity of its table: table=",
@@ -445,7 +446,7 @@ absl::StatusOr<std::optional<v1::Catalog>> CheckFingerprints(
         continue;
       }
       if (!changed.has_value()) changed = schema->catalog();
-      const Place place{changed->mutable_tables(t), i};
+      const IndexPlace place{changed->mutable_tables(t), i};
       if (stored.state() == v1::INDEX_BUILDING) {
         GiveUpSpace(place, &*changed);
         TakeNewSpace(place, now, &*changed);

@@ -15,7 +15,7 @@ namespace dovetail {
 namespace {
 
 constexpr char kLost[] = "lost";
-constexpr size_t kCopyBytes = 64 << 10;
+constexpr size_t kLogCopyBytes = 64 << 10;
 
 // A name that is not taken below lost/, which it creates.
 absl::StatusOr<std::string> NameInLost(FileSystem* file_system,
@@ -41,9 +41,9 @@ absl::Status CopyFrom(FileSystem* file_system, const std::string& from,
   ASSIGN_OR_RETURN(const auto in, file_system->NewSequentialFile(from));
   RETURN_IF_ERROR(in->Skip(offset));
   ASSIGN_OR_RETURN(const auto out, file_system->NewWritableFile(to));
-  const auto buffer = std::make_unique<char[]>(kCopyBytes);
+  const auto buffer = std::make_unique<char[]>(kLogCopyBytes);
   while (true) {
-    ASSIGN_OR_RETURN(const size_t got, in->Read(kCopyBytes, buffer.get()));
+    ASSIGN_OR_RETURN(const size_t got, in->Read(kLogCopyBytes, buffer.get()));
     if (got == 0) break;
     RETURN_IF_ERROR(out->Append({buffer.get(), got}));
   }

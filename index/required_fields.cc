@@ -34,7 +34,7 @@ enum class Kind : uint8_t { kScalar, kSingle, kRepeated, kMap };
 // The bytes of one message, in as many parts as it was written in.
 using Parts = std::vector<std::string_view>;
 
-struct Field {
+struct KnownField {
   uint32_t tag = 0;
   Kind kind = Kind::kScalar;
   // Index in `required` of the message, or -1.
@@ -50,8 +50,9 @@ struct Field {
 
 struct Message {
   std::string type_name;
-  std::vector<std::string> required;            // Names.
-  absl::flat_hash_map<uint32_t, Field> fields;  // By tag; those that matter.
+  std::vector<std::string> required;  // Names.
+  absl::flat_hash_map<uint32_t, KnownField>
+      fields;  // By tag; those that matter.
 };
 
 // One field of the wire.
@@ -144,8 +145,8 @@ absl::flat_hash_set<const Descriptor*> TypesToCheck(const Descriptor& record) {
   return result;
 }
 
-Field MakeField(const FieldDescriptor& field, bool is_checked) {
-  Field out;
+KnownField MakeField(const FieldDescriptor& field, bool is_checked) {
+  KnownField out;
   out.tag = wire::MakeTag(field.number(), wire::WireTypeOf(field));
   if (is_checked) {
     out.kind = field.is_map()        ? Kind::kMap
@@ -178,8 +179,8 @@ class RequiredFields::Checker {
   absl::Status Check(uint32_t index, const Parts& parts) const {
     const Message& message = plan_.messages[index];
     std::vector<bool> is_set(message.required.size());
-    std::map<const Field*, Parts> singles;
-    std::map<const Field*, std::map<std::string, Parts>> maps;
+    std::map<const KnownField*, Parts> singles;
+    std::map<const KnownField*, std::map<std::string, Parts>> maps;
     for (const std::string_view part : parts) {
       const char* const end = part.data() + part.size();
       for (const char* p = part.data(); p < end;) {
@@ -187,7 +188,7 @@ class RequiredFields::Checker {
         p = ReadToken(p, end, &token);
         const auto it = message.fields.find(token.tag);
         if (it == message.fields.end()) continue;
-        const Field& field = it->second;
+        const KnownField& field = it->second;
         if (field.is_closed_enum &&
             !internal::Contains(field.enum_values,
                                 static_cast<int32_t>(token.varint))) {
@@ -223,14 +224,14 @@ class RequiredFields::Checker {
   }
 
  private:
-  static void DropOtherMembers(const Field& field,
-                               std::map<const Field*, Parts>* singles) {
+  static void DropOtherMembers(const KnownField& field,
+                               std::map<const KnownField*, Parts>* singles) {
     std::erase_if(*singles, [&](const auto& entry) {
       return entry.first != &field && entry.first->oneof == field.oneof;
     });
   }
 
-  static std::pair<std::string, Parts> SplitEntry(const Field& field,
+  static std::pair<std::string, Parts> SplitEntry(const KnownField& field,
                                                   std::string_view entry) {
     const char* const end = entry.data() + entry.size();
     std::string key = KeyBytes(Token(), field.key_type);
@@ -284,7 +285,7 @@ std::unique_ptr<const RequiredFields> RequiredFields::Compile(
       const Descriptor* child = field->message_type();
       if (field->is_map()) child = child->map_value()->message_type();
       const bool is_checked = child != nullptr && types.contains(child);
-      Field out = MakeField(*field, is_checked);
+      KnownField out = MakeField(*field, is_checked);
       if (is_checked) {
         const auto next = static_cast<uint32_t>(order.size());
         const auto [it, added] = index.try_emplace(child, next);

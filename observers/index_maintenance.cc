@@ -20,15 +20,15 @@ using internal::EntrySink;
 // By which an entry's key is likely to be longer than its row's: a status.
 constexpr size_t kLikelyExtraBytes = 16;
 
-struct Entry {
+struct RowEntry {
   bool present = false;
   std::string key;
   std::string value;
 };
 
-absl::StatusOr<Entry> EntryOf(const EntrySink& sink, size_t index,
-                              const EncodedRow* row) {
-  Entry entry;
+absl::StatusOr<RowEntry> EntryOf(const EntrySink& sink, size_t index,
+                                 const EncodedRow* row) {
+  RowEntry entry;
   const IndexDefinition& definition = sink.table().indexes()[index];
   if (row == nullptr || !definition.HasEntry(row->fields)) return entry;
   entry.present = true;
@@ -85,8 +85,8 @@ absl::Status IndexMaintenance::Maintain(EntrySink& sink,
       if (indexes[i].HasEntry(new_row->fields)) sink.KeepEntry(i);
       continue;
     }
-    ASSIGN_OR_RETURN(Entry before, EntryOf(sink, i, old_row));
-    ASSIGN_OR_RETURN(Entry after, EntryOf(sink, i, new_row));
+    ASSIGN_OR_RETURN(RowEntry before, EntryOf(sink, i, old_row));
+    ASSIGN_OR_RETURN(RowEntry after, EntryOf(sink, i, new_row));
     const bool same_key =
         before.present && after.present && before.key == after.key;
     if (same_key && before.value == after.value) {

@@ -34,7 +34,7 @@
 namespace dovetail {
 namespace {
 
-constexpr size_t kCopyBytes = 1 << 20;
+constexpr size_t kCheckpointCopyBytes = 1 << 20;
 
 std::string WithoutTrailingSlashes(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
@@ -292,7 +292,7 @@ absl::Status LevelDbCheckpoint::CopyFile(const std::string& name, uint64_t size,
   ASSIGN_OR_RETURN(const auto source, files_.NewSequentialFile(Source(name)));
   ASSIGN_OR_RETURN(const auto target,
                    files_.NewWritableFile(JoinPath(to, name)));
-  std::string buffer(std::min<uint64_t>(size, kCopyBytes), '\0');
+  std::string buffer(std::min<uint64_t>(size, kCheckpointCopyBytes), '\0');
   for (uint64_t left = size; left > 0;) {
     ASSIGN_OR_RETURN(
         const size_t got,

@@ -51,7 +51,7 @@ namespace {
 using BatchMark = LevelDbStoreOptions::BatchMark;
 using Event = LevelDbLogReader::Event;
 
-constexpr size_t kCopyBytes = 1 << 20;
+constexpr size_t kTailCopyBytes = 1 << 20;
 
 // Where a log or a manifest stops being readable.
 struct Break {
@@ -376,7 +376,7 @@ absl::Status OpenCheck::CopyTail(const std::string& from, uint64_t offset,
   ASSIGN_OR_RETURN(const auto source, files_.NewSequentialFile(from));
   RETURN_IF_ERROR(source->Skip(offset));
   ASSIGN_OR_RETURN(const auto target, files_.NewWritableFile(to));
-  std::string buffer(kCopyBytes, '\0');
+  std::string buffer(kTailCopyBytes, '\0');
   while (true) {
     ASSIGN_OR_RETURN(const size_t got,
                      source->Read(buffer.size(), buffer.data()));
