@@ -9,34 +9,34 @@
 namespace dovetail {
 
 std::shared_ptr<const PreparedQuery> QueryPlanCache::Find(
-    std::string_view bytes, const std::shared_ptr<const SchemaState>& schema) {
-  const uint64_t hash = XXH3_64bits(bytes.data(), bytes.size());
+    std::string_view key, const std::shared_ptr<const SchemaState>& schema) {
+  const uint64_t hash = XXH3_64bits(key.data(), key.size());
   Shard& shard = shards_[hash % kLocks];
   MutexLock lock(shard.mu);
   const Slot& slot = shard.slots[hash / kLocks % shard.slots.size()];
   if (slot.query == nullptr || slot.query->schema != schema ||
-      slot.bytes != bytes) {
+      slot.key != key) {
     return nullptr;
   }
   return slot.query;
 }
 
-void QueryPlanCache::Insert(std::string_view bytes,
+void QueryPlanCache::Insert(std::string_view key,
                             std::shared_ptr<const PreparedQuery> query) {
-  if (!Takes(bytes.size()) || query->plan.by_sizes) return;
+  if (!Takes(key.size()) || query->plan.by_sizes) return;
   size_t ranges = 0;
   for (const PlanRead& read : query->plan.reads) {
     ranges += read.access.ranges.size();
   }
   if (ranges > kRangesMax) return;
-  const uint64_t hash = XXH3_64bits(bytes.data(), bytes.size());
+  const uint64_t hash = XXH3_64bits(key.data(), key.size());
   Shard& shard = shards_[hash % kLocks];
-  std::string copy(bytes);
+  std::string copy(key);
   MutexLock lock(shard.mu);
   Slot& slot = shard.slots[hash / kLocks % shard.slots.size()];
   // What the slot had goes after the lock.
   std::swap(slot.query, query);
-  std::swap(slot.bytes, copy);
+  std::swap(slot.key, copy);
 }
 
 }  // namespace dovetail

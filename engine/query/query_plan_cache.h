@@ -19,6 +19,7 @@
 #include "index/query/checked_query.h"
 #include "index/query/normal_form.h"
 #include "index/query/plan.h"
+#include "index/query/plan_template.h"
 
 namespace dovetail {
 
@@ -32,21 +33,24 @@ struct PreparedQuery {
   uint64_t fingerprint = 0;
   std::optional<QueryPlace> from;
   Plan plan;
+  // Of `query` and `plan`, if the query is kept.
+  std::optional<PlanTemplate> for_others;
 };
 
-// Finds a query by its very bytes, for as long as the schema is the same, the
-// states of indexes included. Keeps only plans that follow from the query and
-// the schema, not those preferred by the sizes that the store had just then.
+// Finds a query by its bytes or by its shape (plan_template.h), for as long as
+// the schema is the same, the states of indexes included. Keeps only plans that
+// follow from the query and the schema, not those preferred by the sizes that
+// the store had just then.
 //
 // Thread-safe. Has kSlots queries at most, in each slot the last one that fell
 // into it, each of at most kQueryBytesMax and kRangesMax ranges: some MiB.
 class QueryPlanCache {
  public:
-  // nullptr if it is not there.
+  // nullptr if it is not there. A key is the bytes of a query or its shape, and
+  // one byte that says which.
   std::shared_ptr<const PreparedQuery> Find(
-      std::string_view bytes, const std::shared_ptr<const SchemaState>& schema);
-  void Insert(std::string_view bytes,
-              std::shared_ptr<const PreparedQuery> query);
+      std::string_view key, const std::shared_ptr<const SchemaState>& schema);
+  void Insert(std::string_view key, std::shared_ptr<const PreparedQuery> query);
 
   // Whether a query of so many bytes may be kept.
   static bool Takes(size_t bytes) { return bytes <= kQueryBytesMax; }
@@ -58,7 +62,7 @@ class QueryPlanCache {
   static constexpr size_t kRangesMax = 32;
 
   struct Slot {
-    std::string bytes;
+    std::string key;
     std::shared_ptr<const PreparedQuery> query;
   };
   // Slots that share a lock: those of equal number modulo kLocks.

@@ -123,7 +123,8 @@ absl::StatusOr<bool> QueryRun::RowMatches(const RowView& row,
     const auto own = plan_.branches.begin() + place.branch;
     return holds(*own) && std::none_of(plan_.branches.begin(), own, holds);
   }
-  if (!Holds(query_.where, query_.fields, values_)) return false;
+  const Predicate& where = in_.where != nullptr ? *in_.where : query_.where;
+  if (!Holds(where, query_.fields, values_)) return false;
   // A read of a union takes for granted what its own branch fixes of the
   // order. A row of another branch that it comes across stands elsewhere.
   return plan_.shape.kind != Plan::Kind::kUnion || !plan_.ordered ||

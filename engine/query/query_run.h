@@ -40,6 +40,8 @@ class QueryRun {
     const internal::PublishedState* state = nullptr;
     const TableState* table = nullptr;
     const CheckedQuery* query = nullptr;
+    // The filter, if the query's own values are not those asked for.
+    const Predicate* where = nullptr;
     const Plan* plan = nullptr;
     Clock* clock = nullptr;
     std::optional<QueryPlace> from;

@@ -37,18 +37,35 @@ std::vector<bool> ReadableIndexes(const TableState& table) {
 }  // namespace
 
 // A page behind the first has a place, and is hardly asked for twice.
-absl::StatusOr<std::shared_ptr<const PreparedQuery>> QueryService::Prepare(
+absl::StatusOr<QueryService::Runnable> QueryService::Prepare(
     const v1::Query& query) const {
+  Runnable out;
   const bool kept = cache_ != nullptr && query.continuation().empty() &&
                     QueryPlanCache::Takes(query.ByteSizeLong());
-  if (!kept) return MakePrepared(query, /*copy=*/false);
-  const std::string bytes = query.SerializeAsString();
-  std::shared_ptr<const PreparedQuery> found =
-      cache_->Find(bytes, state_.schema);
-  if (found != nullptr) return found;
-  ASSIGN_OR_RETURN(found, MakePrepared(query, /*copy=*/true));
-  cache_->Insert(bytes, found);
-  return found;
+  if (!kept) {
+    ASSIGN_OR_RETURN(out.prepared, MakePrepared(query, /*copy=*/false));
+    return out;
+  }
+  std::string key;
+  query.AppendToString(&key);
+  std::optional<std::string> shape = ShapeOf(query, key);
+  key.push_back('q');
+  out.prepared = cache_->Find(key, state_.schema);
+  if (out.prepared != nullptr) return out;
+  if (shape.has_value()) {
+    shape->push_back('s');
+    out.prepared = cache_->Find(*shape, state_.schema);
+    if (out.prepared != nullptr && out.prepared->for_others.has_value()) {
+      out.bound = out.prepared->for_others->Bind(query);
+      if (out.bound.has_value()) return out;
+    }
+  }
+  ASSIGN_OR_RETURN(out.prepared, MakePrepared(query, /*copy=*/true));
+  cache_->Insert(key, out.prepared);
+  if (shape.has_value() && out.prepared->for_others.has_value()) {
+    cache_->Insert(*shape, out.prepared);
+  }
+  return out;
 }
 
 absl::StatusOr<std::shared_ptr<const PreparedQuery>> QueryService::MakePrepared(
@@ -84,34 +101,42 @@ absl::StatusOr<std::shared_ptr<const PreparedQuery>> QueryService::MakePrepared(
   absl::StatusOr<Plan> plan = MakePlan(input);
   RETURN_IF_ERROR(InTable(query.table(), plan.status()));
   out->plan = *std::move(plan);
+  if (copy) {
+    out->for_others =
+        PlanTemplate::Make(*table.compiled, out->query, out->form, out->plan);
+  }
   return out;
 }
 
 absl::StatusOr<QueryEnd> QueryService::Run(const v1::Query& query,
                                            uint64_t bytes_max,
                                            RowVisitor visit) const {
-  ASSIGN_OR_RETURN(const std::shared_ptr<const PreparedQuery> made,
-                   Prepare(query));
-  const PreparedQuery& prepared = *made;
+  ASSIGN_OR_RETURN(const Runnable runnable, Prepare(query));
+  const PreparedQuery& prepared = *runnable.prepared;
+  const Plan& plan = runnable.plan();
   QueryEnd end;
   if (prepared.query.limit == 0) {
     end.continuation = query.continuation();
     end.stop = StopReason::kLimit;
     return end;
   }
-  QueryRun run({&state_, prepared.table, &prepared.query, &prepared.plan,
-                clock_, prepared.from, bytes_max});
+  QueryRun run({&state_, prepared.table, &prepared.query, &runnable.where(),
+                &plan, clock_, prepared.from, bytes_max});
   absl::StatusOr<RunEnd> ran = run.Run(visit);
   RETURN_IF_ERROR(InTable(query.table(), ran.status()));
   end.stop = ran->stop;
   end.work = ran->work;
   if (ran->place.has_value()) {
-    end.continuation = EncodeQueryToken(*prepared.table, prepared.fingerprint,
-                                        prepared.plan.shape, *ran->place);
+    // With values of its own the query has its own.
+    const uint64_t fingerprint = runnable.bound.has_value()
+                                     ? QueryFingerprint(*prepared.table, query)
+                                     : prepared.fingerprint;
+    end.continuation =
+        EncodeQueryToken(*prepared.table, fingerprint, plan.shape, *ran->place);
   }
   // Rows are counted with the read that leads to them.
-  for (const PlanRead& read : prepared.plan.reads) {
-    const bool leads = &read == &prepared.plan.reads.front();
+  for (const PlanRead& read : plan.reads) {
+    const bool leads = &read == &plan.reads.front();
     prepared.table->counters[static_cast<size_t>(read.access.index + 1)]
         ->CountRead(leads ? end.work.entries : 0,
                     leads ? ran->rows_returned : 0);
@@ -127,8 +152,8 @@ absl::StatusOr<v1::QueryPlan> QueryService::Explain(const v1::Query& query,
   v1::QueryPlan plan =
       DescribePlan(*prepared.table->compiled, prepared.query, prepared.plan);
   if (!run || prepared.query.limit == 0) return plan;
-  QueryRun runner({&state_, prepared.table, &prepared.query, &prepared.plan,
-                   clock_, prepared.from,
+  QueryRun runner({&state_, prepared.table, &prepared.query,
+                   /*where=*/nullptr, &prepared.plan, clock_, prepared.from,
                    std::numeric_limits<uint64_t>::max()});
   ASSIGN_OR_RETURN(const RunEnd end,
                    runner.Run([](const RowView&) { return true; }));

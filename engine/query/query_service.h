@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -30,8 +32,17 @@ class QueryService {
   absl::StatusOr<v1::QueryPlan> Explain(const v1::Query& query, bool run) const;
 
  private:
-  absl::StatusOr<std::shared_ptr<const PreparedQuery>> Prepare(
-      const v1::Query& query) const;
+  // A query to run: as it was prepared, or with other values in its plan.
+  struct Runnable {
+    std::shared_ptr<const PreparedQuery> prepared;
+    std::optional<PlanTemplate::Bound> bound;
+    const Plan& plan() const { return bound ? bound->plan : prepared->plan; }
+    const Predicate& where() const {
+      return bound ? bound->where : prepared->query.where;
+    }
+  };
+
+  absl::StatusOr<Runnable> Prepare(const v1::Query& query) const;
   // With a copy of the query, or as long as the query is there.
   absl::StatusOr<std::shared_ptr<const PreparedQuery>> MakePrepared(
       const v1::Query& query, bool copy) const;

@@ -60,7 +60,8 @@ void Settle(const CompiledTable& table, const Conjunction& conjunction,
       row_key_whole && (access->index < 0 || IsUnique(table, access->index));
 }
 
-// How many leading parts have the same bytes in all ranges.
+}  // namespace
+
 size_t CommonParts(std::span<const KeyPart> parts,
                    const std::vector<AccessRange>& ranges, size_t bound) {
   if (ranges.size() == 1) return bound;
@@ -80,8 +81,6 @@ size_t CommonParts(std::span<const KeyPart> parts,
   }
   return bound;
 }
-
-}  // namespace
 
 const KeyLayout& LayoutOf(const CompiledTable& table, int index) {
   return index < 0 ? table.row_key()

@@ -64,6 +64,11 @@ std::optional<Access> MakeAccess(const CompiledTable& table, int index,
                                  std::span<const QueryField> fields,
                                  size_t ranges_max);
 
+// How many leading parts of a layout have the same bytes in all ranges, which
+// bind `bound` parts or more.
+size_t CommonParts(std::span<const KeyPart> parts,
+                   const std::vector<AccessRange>& ranges, size_t bound);
+
 // Whether an index has one entry for every row of the conjunction: a UNIQUE
 // index has none for a row with a null part, a partial one none for a row that
 // its predicate leaves out; a fan-out index has many, an aggregate none.

@@ -47,6 +47,106 @@ Value ToValue(const v1::Literal& literal) {
   return Value();
 }
 
+absl::Status Misfit(const QueryField& field, std::string_view why) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(ToAbsl(why), ": field=", field.info.path,
+                   " type=", ToAbsl(FieldTypeName(field.info.type))));
+}
+
+absl::StatusOr<Value> EnumNumber(const QueryField& field,
+                                 const std::string& name) {
+  const EnumValueDescriptor* value = field.enum_type->FindValueByName(name);
+  if (value != nullptr) return Value(value->number());
+  std::string names;
+  for (int i = 0; i < field.enum_type->value_count(); ++i) {
+    if (i == kEnumNamesListedMax) {
+      names += ",...";
+      break;
+    }
+    absl::StrAppend(&names, i == 0 ? "" : ",",
+                    field.enum_type->value(i)->name());
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the enum has no value of that name: field=", field.info.path,
+      " name=", Quote(name), " names=", names));
+}
+
+// The sortable bytes of a value for the field.
+absl::StatusOr<std::string> Bind(const QueryField& field,
+                                 const v1::Literal& literal) {
+  Value value = ToValue(literal);
+  if (value.is_null()) {
+    return Misfit(field,
+                  "a comparison with null never holds; ask with is_null");
+  }
+  if (field.enum_type != nullptr && value.kind() == Value::Kind::kString) {
+    ASSIGN_OR_RETURN(value, EnumNumber(field, value.as_string()));
+  }
+  const absl::StatusOr<FieldValue> bound = ToFieldValue(value, field.info.type);
+  if (!bound.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(bound.status().message(), " field=", field.info.path));
+  }
+  std::string buffer;
+  return std::string(SortableBytes(field.info.type, *bound, &buffer));
+}
+
+absl::StatusOr<ValueSet> InSet(const QueryField& field,
+                               const v1::Expression::In& in) {
+  std::vector<std::string> values;
+  values.reserve(static_cast<size_t>(in.values_size()));
+  for (const v1::Literal& literal : in.values()) {
+    ASSIGN_OR_RETURN(std::string value, Bind(field, literal));
+    values.push_back(std::move(value));
+  }
+  return ValueSet::Points(std::move(values));
+}
+
+absl::StatusOr<ValueSet> RangeSet(const QueryField& field,
+                                  const v1::Expression::Range& range) {
+  ValueInterval interval;
+  if (range.has_min()) {
+    ASSIGN_OR_RETURN(interval.begin, Bind(field, range.min()));
+    interval.begin_after = range.min_exclusive();
+  }
+  if (range.has_max()) {
+    ASSIGN_OR_RETURN(interval.end, Bind(field, range.max()));
+    interval.end_after = !range.max_exclusive();
+  }
+  return ValueSet::Of(std::move(interval));
+}
+
+absl::StatusOr<ValueSet> PrefixSet(const QueryField& field,
+                                   const v1::Expression::Prefix& prefix) {
+  if (!IsString(field.info.type)) {
+    return Misfit(field, "only strings and bytes have prefixes");
+  }
+  ValueInterval interval;
+  ASSIGN_OR_RETURN(interval.begin, Bind(field, prefix.prefix()));
+  std::string end = PrefixEnd(interval.begin);
+  if (!end.empty()) interval.end = std::move(end);
+  return ValueSet::Of(std::move(interval));
+}
+
+absl::StatusOr<ValueSet> ConditionSet(const QueryField& field,
+                                      const v1::Expression& condition) {
+  switch (condition.kind_case()) {
+    case v1::Expression::kEqual: {
+      ASSIGN_OR_RETURN(std::string value,
+                       Bind(field, condition.equal().value()));
+      return ValueSet::Point(std::move(value));
+    }
+    case v1::Expression::kIn:
+      return InSet(field, condition.in());
+    case v1::Expression::kRange:
+      return RangeSet(field, condition.range());
+    case v1::Expression::kPrefix:
+      return PrefixSet(field, condition.prefix());
+    default:
+      return ValueSet::Null();
+  }
+}
+
 // Turns the parts of one query into their checked forms.
 class Checker {
  public:
@@ -76,18 +176,20 @@ class Checker {
         p.inputs.push_back(std::move(input));
         return p;
       }
-      case v1::Expression::kEqual:
-        return Equal(e.equal());
       case v1::Expression::kIn:
-        return In(e.in());
+        values_ += static_cast<size_t>(e.in().values_size());
+        if (values_ > kFilterValuesMax) {
+          return absl::InvalidArgumentError(absl::StrCat(
+              "too many values in In; ask for them in several queries: field=",
+              e.in().field(), " values=", e.in().values_size(),
+              " max=", kFilterValuesMax));
+        }
+        return Condition(e);
+      case v1::Expression::kEqual:
       case v1::Expression::kRange:
-        return InRange(e.range());
       case v1::Expression::kPrefix:
-        return Prefix(e.prefix());
-      case v1::Expression::kIsNull: {
-        ASSIGN_OR_RETURN(const size_t slot, Slot(e.is_null().field()));
-        return Test(slot, ValueSet::Null());
-      }
+      case v1::Expression::kIsNull:
+        return Condition(e);
       case v1::Expression::KIND_NOT_SET:
         return Predicate();
     }
@@ -173,109 +275,10 @@ class Checker {
     return p;
   }
 
-  // What the field can hold limits every set, so that "not null" of a field
-  // that is never null is every value.
-  Predicate Test(size_t slot, const ValueSet& set) const {
-    const bool nullable = out_.fields[slot].info.nullable;
-    return {Predicate::Kind::kTest,
-            {},
-            slot,
-            nullable ? set : set.Intersect(ValueSet::Values())};
-  }
-
-  absl::Status Misfit(size_t slot, std::string_view why) const {
-    const QueryField& field = out_.fields[slot];
-    return absl::InvalidArgumentError(
-        absl::StrCat(ToAbsl(why), ": field=", field.info.path,
-                     " type=", ToAbsl(FieldTypeName(field.info.type))));
-  }
-
-  // The sortable bytes of a value for the field.
-  absl::StatusOr<std::string> Bind(size_t slot, const v1::Literal& literal) {
-    const QueryField& field = out_.fields[slot];
-    Value value = ToValue(literal);
-    if (value.is_null()) {
-      return Misfit(slot,
-                    "a comparison with null never holds; ask with is_null");
-    }
-    if (field.enum_type != nullptr && value.kind() == Value::Kind::kString) {
-      ASSIGN_OR_RETURN(value, EnumNumber(field, value.as_string()));
-    }
-    const absl::StatusOr<FieldValue> bound =
-        ToFieldValue(value, field.info.type);
-    if (!bound.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(bound.status().message(), " field=", field.info.path));
-    }
-    std::string buffer;
-    return std::string(SortableBytes(field.info.type, *bound, &buffer));
-  }
-
-  static absl::StatusOr<Value> EnumNumber(const QueryField& field,
-                                          const std::string& name) {
-    const EnumValueDescriptor* value = field.enum_type->FindValueByName(name);
-    if (value != nullptr) return Value(value->number());
-    std::string names;
-    for (int i = 0; i < field.enum_type->value_count(); ++i) {
-      if (i == kEnumNamesListedMax) {
-        names += ",...";
-        break;
-      }
-      absl::StrAppend(&names, i == 0 ? "" : ",",
-                      field.enum_type->value(i)->name());
-    }
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the enum has no value of that name: field=", field.info.path,
-        " name=", Quote(name), " names=", names));
-  }
-
-  absl::StatusOr<Predicate> Equal(const v1::Expression::Equal& e) {
-    ASSIGN_OR_RETURN(const size_t slot, Slot(e.field()));
-    ASSIGN_OR_RETURN(std::string value, Bind(slot, e.value()));
-    return Test(slot, ValueSet::Point(std::move(value)));
-  }
-
-  absl::StatusOr<Predicate> In(const v1::Expression::In& e) {
-    ASSIGN_OR_RETURN(const size_t slot, Slot(e.field()));
-    values_ += static_cast<size_t>(e.values_size());
-    if (values_ > kFilterValuesMax) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "too many values in In; ask for them in several queries: field=",
-          e.field(), " values=", e.values_size(), " max=", kFilterValuesMax));
-    }
-    std::vector<std::string> values;
-    values.reserve(static_cast<size_t>(e.values_size()));
-    for (const v1::Literal& literal : e.values()) {
-      ASSIGN_OR_RETURN(std::string value, Bind(slot, literal));
-      values.push_back(std::move(value));
-    }
-    return Test(slot, ValueSet::Points(std::move(values)));
-  }
-
-  absl::StatusOr<Predicate> InRange(const v1::Expression::Range& e) {
-    ASSIGN_OR_RETURN(const size_t slot, Slot(e.field()));
-    ValueInterval interval;
-    if (e.has_min()) {
-      ASSIGN_OR_RETURN(interval.begin, Bind(slot, e.min()));
-      interval.begin_after = e.min_exclusive();
-    }
-    if (e.has_max()) {
-      ASSIGN_OR_RETURN(interval.end, Bind(slot, e.max()));
-      interval.end_after = !e.max_exclusive();
-    }
-    return Test(slot, ValueSet::Of(std::move(interval)));
-  }
-
-  absl::StatusOr<Predicate> Prefix(const v1::Expression::Prefix& e) {
-    ASSIGN_OR_RETURN(const size_t slot, Slot(e.field()));
-    if (!IsString(out_.fields[slot].info.type)) {
-      return Misfit(slot, "only strings and bytes have prefixes");
-    }
-    ValueInterval interval;
-    ASSIGN_OR_RETURN(interval.begin, Bind(slot, e.prefix()));
-    std::string end = PrefixEnd(interval.begin);
-    if (!end.empty()) interval.end = std::move(end);
-    return Test(slot, ValueSet::Of(std::move(interval)));
+  absl::StatusOr<Predicate> Condition(const v1::Expression& e) {
+    ASSIGN_OR_RETURN(const size_t slot, Slot(*ConditionField(e)));
+    ASSIGN_OR_RETURN(ValueSet set, SetOfCondition(out_.fields[slot], e));
+    return Predicate{Predicate::Kind::kTest, {}, slot, std::move(set)};
   }
 
   const CompiledTable& table_;
@@ -376,6 +379,31 @@ absl::Status Check(const CompiledTable& table, const v1::Query& query,
 }
 
 }  // namespace
+
+const std::string* ConditionField(const v1::Expression& e) {
+  switch (e.kind_case()) {
+    case v1::Expression::kEqual:
+      return &e.equal().field();
+    case v1::Expression::kIn:
+      return &e.in().field();
+    case v1::Expression::kRange:
+      return &e.range().field();
+    case v1::Expression::kPrefix:
+      return &e.prefix().field();
+    case v1::Expression::kIsNull:
+      return &e.is_null().field();
+    default:
+      return nullptr;
+  }
+}
+
+// What the field can hold limits every set, so that "not null" of a field that
+// is never null is every value.
+absl::StatusOr<ValueSet> SetOfCondition(const QueryField& field,
+                                        const v1::Expression& condition) {
+  ASSIGN_OR_RETURN(ValueSet set, ConditionSet(field, condition));
+  return field.info.nullable ? set : set.Intersect(ValueSet::Values());
+}
 
 bool Holds(const Predicate& predicate, std::span<const QueryField> fields,
            std::span<const FieldValue> values) {

@@ -40,6 +40,13 @@ struct Predicate {
   ValueSet set;                   // kTest
 };
 
+// The field that a condition on one field is on; null for other expressions.
+const std::string* ConditionField(const v1::Expression& expression);
+// The values of the field for which a condition on it holds. InvalidArgument if
+// a value does not fit. REQUIRES: it is one.
+absl::StatusOr<ValueSet> SetOfCondition(const QueryField& field,
+                                        const v1::Expression& condition);
+
 // Whether the predicate holds. `values` are by slot.
 bool Holds(const Predicate& predicate, std::span<const QueryField> fields,
            std::span<const FieldValue> values);

@@ -19,8 +19,6 @@ namespace {
 
 using Kind = PlanShape::Kind;
 
-// Ranges that are read one behind the other.
-constexpr size_t kRangesMax = 10'000;
 // Of which intersections are considered.
 constexpr size_t kIntersectedMax = 5;
 
@@ -220,7 +218,7 @@ class Planner {
   std::optional<PlanRead> MakeRead(int index, const Conjunction& conjunction,
                                    bool ordered) const {
     std::optional<Access> access =
-        MakeAccess(table_, index, conjunction, fields(), kRangesMax);
+        MakeAccess(table_, index, conjunction, fields(), kPlannedRangesMax);
     if (!access.has_value()) return std::nullopt;
     const bool covering = Covers(index);
     if (!ordered) return PlanRead{*std::move(access), {}, {}, covering};
@@ -306,7 +304,7 @@ class Planner {
     }
     if (united && !plan->ordered) plan->branches = form_.any;
     for (size_t i = 0; plan->ordered && i < plan->reads.size(); ++i) {
-      SetConstants(ConjunctionOf(*plan, i), &plan->reads[i]);
+      SetOrderConstants(query_, ConjunctionOf(*plan, i), &plan->reads[i]);
     }
     plan->full_scan = std::any_of(
         plan->reads.begin(), plan->reads.end(), [&](const PlanRead& read) {
@@ -314,22 +312,6 @@ class Planner {
                                       !read.access.tests.empty());
         });
     plan->bound = BoundOf(*plan);
-  }
-
-  void SetConstants(const Conjunction& conjunction, PlanRead* read) const {
-    read->constants.resize(query_.order.size());
-    for (size_t k = 0; k < query_.order.size(); ++k) {
-      if (read->order.parts[k] >= 0) continue;
-      const OrderField& field = query_.order[k];
-      const ValueSet& set = *FindSet(conjunction, field.slot);
-      FieldValue value;
-      if (!set.has_null()) {
-        // Bytes that a check has made.
-        value = FromSortableBytes(field.sort.type, set.intervals()[0].begin)
-                    .value_or(FieldValue());
-      }
-      AppendSortKey(field.sort, value, &read->constants[k]);
-    }
   }
 
   // Whether the reads' keys together decide the whole conjunction.
@@ -449,6 +431,23 @@ class Planner {
 };
 
 }  // namespace
+
+void SetOrderConstants(const CheckedQuery& query,
+                       const Conjunction& conjunction, PlanRead* read) {
+  read->constants.assign(query.order.size(), std::string());
+  for (size_t k = 0; k < query.order.size(); ++k) {
+    if (read->order.parts[k] >= 0) continue;
+    const OrderField& field = query.order[k];
+    const ValueSet& set = *FindSet(conjunction, field.slot);
+    FieldValue value;
+    if (!set.has_null()) {
+      // Bytes that a check has made.
+      value = FromSortableBytes(field.sort.type, set.intervals()[0].begin)
+                  .value_or(FieldValue());
+    }
+    AppendSortKey(field.sort, value, &read->constants[k]);
+  }
+}
 
 absl::StatusOr<Plan> MakePlan(const PlannerInput& input) {
   Planner planner(input);

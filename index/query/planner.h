@@ -29,6 +29,14 @@ struct PlannerInput {
   std::optional<PlanShape> resume;
 };
 
+// Ranges of one read at most; with more, fewer parts of its keys are bound.
+inline constexpr size_t kPlannedRangesMax = 10'000;
+
+// Sets the constants of a read of an ordered plan from what the conjunction,
+// which it was made from, says of the order's fields.
+void SetOrderConstants(const CheckedQuery& query,
+                       const Conjunction& conjunction, PlanRead* read);
+
 // With `resume` that plan, or, if it cannot be had any more, another one that
 // gives the query's order.
 // FailedPrecondition if no plan is allowed: it says which allowance or which

@@ -263,6 +263,48 @@ v1::Expression QueryRandom::Test(const std::string& path) {
   return e;
 }
 
+v1::Query QueryRandom::WithOtherValues(v1::Query query) {
+  if (query.has_where()) ChangeValues(query.mutable_where());
+  return query;
+}
+
+void QueryRandom::ChangeValues(v1::Expression* e) {
+  switch (e->kind_case()) {
+    case v1::Expression::kAnd:
+      for (v1::Expression& of : *e->mutable_and_()->mutable_of()) {
+        ChangeValues(&of);
+      }
+      break;
+    case v1::Expression::kOr:
+      for (v1::Expression& of : *e->mutable_or_()->mutable_of()) {
+        ChangeValues(&of);
+      }
+      break;
+    case v1::Expression::kNot:
+      ChangeValues(e->mutable_not_());
+      break;
+    case v1::Expression::kEqual:
+      *e->mutable_equal()->mutable_value() = Literal(e->equal().field());
+      break;
+    case v1::Expression::kIn:
+      for (v1::Literal& value : *e->mutable_in()->mutable_values()) {
+        value = Literal(e->in().field());
+      }
+      break;
+    case v1::Expression::kRange: {
+      v1::Expression::Range* range = e->mutable_range();
+      if (range->has_min()) *range->mutable_min() = Literal(range->field());
+      if (range->has_max()) *range->mutable_max() = Literal(range->field());
+      break;
+    }
+    case v1::Expression::kPrefix:
+      *e->mutable_prefix()->mutable_prefix() = Literal(e->prefix().field());
+      break;
+    default:
+      break;
+  }
+}
+
 v1::Expression QueryRandom::Expression(int depth) {
   v1::Expression e;
   const uint64_t form = depth == 0 ? 9 : Below(10);

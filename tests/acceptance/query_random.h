@@ -28,6 +28,8 @@ class QueryRandom {
   Anything Record(int ids);
   // The filter, order and selection of a query on "t"; no limit or allowance.
   v1::Query Query();
+  // The same question about other values.
+  v1::Query WithOtherValues(v1::Query query);
 
   uint64_t Below(uint64_t n) { return rng_() % n; }
   bool Chance(uint64_t in) { return Below(in) == 0; }
@@ -40,6 +42,7 @@ class QueryRandom {
   v1::Literal Literal(const std::string& path);
   v1::Expression Expression(int depth);
   v1::Expression Test(const std::string& path);
+  void ChangeValues(v1::Expression* e);
   // Made for an index or the row key of the last table: its first fields get
   // values, the next ones are the order.
   void FitIndex(v1::Query* query);

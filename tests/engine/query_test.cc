@@ -72,13 +72,59 @@ TEST_F(QueryTest, EqualitiesAndAnOrderAreOneRangeOfAnIndex) {
                           .Where(Filter::Equal("status", "CREATED"))
                           .OrderBy("ts_ms", Query::kDescending)
                           .Limit(20);
-  EXPECT_THAT(Ask(query), ElementsAre("o-6", "o-0"));
   const std::string plan = Plan(query, true);
+  EXPECT_THAT(Ask(query), ElementsAre("o-6", "o-0"));
   EXPECT_THAT(plan,
               HasSubstr("read: index by_status of orders\n"
                         "  range: seller_id = \"s-0\", status = CREATED"));
   EXPECT_THAT(plan, HasSubstr("bound: seeks=21 entries=20 gets=20"));
   EXPECT_THAT(plan, HasSubstr("entries=2 gets=1 rows=2"));
+}
+
+// The plan of the first query is kept; what the others ask must reach it.
+TEST_F(QueryTest, AKeptPlanServesOtherValues) {
+  PutTen();
+  const auto query = [](const Value& seller, int64_t from, int64_t to) {
+    Range cents;
+    cents.min = from;
+    cents.max = to;
+    return Orders()
+        .Where(Filter::Equal("seller_id", seller))
+        .Where(Filter::InRange("amount_cents", cents))
+        .OrderBy("amount_cents", Query::kDescending);
+  };
+  EXPECT_THAT(Ask(query("s-0", 0, 400)), ElementsAre("o-4", "o-2", "o-0"));
+  EXPECT_THAT(Ask(query("s-1", 300, 700)), ElementsAre("o-7", "o-5", "o-3"));
+  EXPECT_THAT(Ask(query("s-9", 0, 400)), IsEmpty());
+  EXPECT_THAT(Ask(query("s-0", 200, 200)), ElementsAre("o-2"));
+  EXPECT_THAT(Ask(query("s-0", 400, 0)), IsEmpty());
+  EXPECT_THAT(Refusal(query(5, 0, 400)),
+              StatusIs(StatusCode::kInvalidArgument, "seller_id"));
+
+  // A page of one query goes on with its own values.
+  Query pages = query("s-1", 100, 700).Limit(3);
+  const auto first = engine().Query({}, pages);
+  ASSERT_THAT(first, IsOk());
+  EXPECT_THAT(Ids(first->rows), ElementsAre("o-7", "o-5", "o-3"));
+  EXPECT_THAT(Ask(pages.Continuation(first->continuation)), ElementsAre("o-1"));
+  EXPECT_THAT(Refusal(query("s-0", 100, 700).Continuation(first->continuation)),
+              StatusIs(StatusCode::kInvalidArgument));
+}
+
+TEST_F(QueryTest, AKeptFilterServesOtherValues) {
+  PutTen();
+  const auto query = [](std::string_view seller, std::string_view buyer) {
+    return Orders()
+        .Where(Filter::Equal("seller_id", seller))
+        .Where(Filter::Equal("buyer_id", buyer))
+        .UseIndex(Query::kRowKey);
+  };
+  EXPECT_THAT(Ask(query("s-0", "b-0")),
+              UnorderedElementsAre("o-0", "o-4", "o-8"));
+  EXPECT_THAT(Ask(query("s-0", "b-2")), UnorderedElementsAre("o-2", "o-6"));
+  EXPECT_THAT(Ask(query("s-1", "b-1")),
+              UnorderedElementsAre("o-1", "o-5", "o-9"));
+  EXPECT_THAT(Ask(query("s-1", "b-0")), IsEmpty());
 }
 
 TEST_F(QueryTest, AlternativesOfOneFieldAreMergedByTheOrder) {
