@@ -103,7 +103,10 @@ class DovetailQuestions : public QuestionStore {
 absl::StatusOr<std::unique_ptr<QuestionStore>> OpenDovetailQuestions(
     const QuestionStoreOptions& options) {
   Options engine_options;
-  engine_options.block_cache_bytes = options.cache_bytes;
+  // Together what the others have.
+  engine_options.row_cache_bytes = options.cache_bytes / 4;
+  engine_options.block_cache_bytes =
+      options.cache_bytes - engine_options.row_cache_bytes;
   engine_options.write_buffer_bytes = options.write_buffer_bytes;
   ASSIGN_OR_RETURN(
       std::unique_ptr<Engine> engine,

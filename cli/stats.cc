@@ -68,7 +68,7 @@ absl::StatusOr<TextTable> IndexTable(Engine* engine, const Stats& stats) {
 // What is one number, by name.
 std::vector<std::pair<std::string, uint64_t>> Figures(const Stats& stats,
                                                       uint64_t bytes) {
-  return {{"sequence", static_cast<uint64_t>(stats.sequence)},
+  return {{"sequence", Number(stats.sequence)},
           {"bytes", bytes},
           {"requests", stats.requests},
           {"requests_failed", stats.requests_failed},
@@ -79,6 +79,9 @@ std::vector<std::pair<std::string, uint64_t>> Figures(const Stats& stats,
           {"compaction_pending_bytes", stats.levels.compaction_pending_bytes},
           {"memory_bytes", stats.levels.memory_bytes},
           {"write_buffer_bytes", stats.levels.write_buffer_bytes},
+          {"row_cache_bytes", stats.row_cache.bytes},
+          {"row_cache_hits", stats.row_cache.hits},
+          {"row_cache_misses", stats.row_cache.misses},
           {"snapshots", stats.snapshots},
           {"oldest_snapshot_ms",
            static_cast<uint64_t>(stats.oldest_snapshot_micros / 1000)}};
@@ -105,8 +108,8 @@ std::vector<std::pair<std::string, uint64_t>> LogFigures(const Stats& stats) {
   const WriteLogStats& log = *stats.write_log;
   return {{"files", log.files},
           {"bytes", log.bytes},
-          {"first_sequence", static_cast<uint64_t>(log.first_sequence)},
-          {"last_sequence", static_cast<uint64_t>(log.last_sequence)}};
+          {"first_sequence", Number(log.first_sequence)},
+          {"last_sequence", Number(log.last_sequence)}};
 }
 
 TextTable FigureTable(const Stats& stats, uint64_t bytes) {

@@ -485,9 +485,18 @@ absl::Status Committer::CommitGroup(bool sync) {
     services_.live->Committed(view_.overlay(),
                               static_cast<uint64_t>(sequence_));
   }
+  if (services_.rows != nullptr) KeepRowsRight();
   Publish();
   recorder.Committed(sequence_, sync);
   return absl::OkStatus();
+}
+
+void Committer::KeepRowsRight() {
+  view_.overlay().ForEach(
+      [this](const std::string& key, const std::optional<std::string>& value) {
+        if (!schema_->IsRowKey(key)) return;
+        services_.rows->Changed(key, value, static_cast<uint64_t>(sequence_));
+      });
 }
 
 void Committer::Publish() {
@@ -497,6 +506,7 @@ void Committer::Publish() {
   state->schema = schema_;
   state->sequence =
       SeededBug("old_sequence_published") ? SequenceNumber{} : sequence_;
+  state->rows = services_.rows;
   if (services_.live != nullptr) {
     state->live = services_.live;
     LiveKeeper::Newest newest = services_.live->newest();
@@ -524,6 +534,7 @@ void Committer::ShowView() {
   state->schema = published_->schema;
   state->sequence = published_->sequence;
   state->live = services_.live;
+  state->rows = published_->rows;
   state->view = std::move(newest.view);
   state->version = newest.version;
   old = std::exchange(published_, std::move(state));

@@ -46,6 +46,7 @@
 #include "engine/replay_request.h"
 #include "engine/request.h"
 #include "engine/request_runner.h"
+#include "engine/row_cache.h"
 #include "engine/row_format.h"
 #include "engine/serial_view.h"
 #include "observers/observer_chain.h"
@@ -64,6 +65,7 @@ class Committer {
     DiskGuard* disk = nullptr;        // Null: no disk.
     KnownKeys* known_keys = nullptr;  // Null: look for every key.
     LiveKeeper* live = nullptr;       // Null: nothing is known.
+    RowCache* rows = nullptr;         // Null: none are kept.
     bool read_only = false;           // Refuse to write.
     bool cross_check = false;         // See Options.
     internal::PendingTamper* tamper = nullptr;
@@ -169,6 +171,8 @@ class Committer {
   void PutPlaces(const std::vector<Writer*>& group);
   void AddToFeed(const RequestEffects& effects);
   absl::Status CommitGroup(bool sync);
+  // Of the rows kept in memory, those that the group has changed.
+  void KeepRowsRight();
   void Publish();
   void Finish(const std::vector<Writer*>& group, const absl::Status& stored);
 

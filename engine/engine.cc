@@ -29,6 +29,7 @@
 #include "engine/reclaimer.h"
 #include "engine/recorder.h"
 #include "engine/repair.h"
+#include "engine/row_cache.h"
 #include "engine/row_format.h"
 #include "engine/schema_state.h"
 #include "engine/storage/store.h"
@@ -186,6 +187,7 @@ class Engine::Impl {
   std::unique_ptr<DiskGuard> disk;
   std::unique_ptr<KnownKeys> known_keys;
   std::unique_ptr<LiveKeeper> live;
+  std::unique_ptr<RowCache> rows;
   std::unique_ptr<Committer> committer;
   std::unique_ptr<IndexAdmin> indexes;
   std::atomic<bool> closed{false};
@@ -353,13 +355,17 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(std::string path,
         /*empty=*/report.created, impl->options.key_filter_bytes);
   }
   RETURN_IF_ERROR(impl->StartLive());
+  if (impl->options.row_cache_bytes > 0) {
+    impl->rows = std::make_unique<RowCache>(impl->options.row_cache_bytes);
+  }
   impl->committer = std::make_unique<Committer>(
       impl->store, loaded->schema, loaded->mark, std::move(digests),
       Committer::Services{
           &impl->options.limits, impl->observers.get(), impl->options.random,
           impl->options.clock, impl->recorder.get(), impl->disk.get(),
-          impl->known_keys.get(), impl->live.get(), impl->options.read_only,
-          impl->options.cross_check, impl->options.tamper.get()});
+          impl->known_keys.get(), impl->live.get(), impl->rows.get(),
+          impl->options.read_only, impl->options.cross_check,
+          impl->options.tamper.get()});
   if (!impl->options.read_only) {
     const std::optional<WriteLogOptions>& wanted = impl->options.write_log;
     if (wanted.has_value() && !impl->recorder->on()) {
@@ -786,6 +792,7 @@ absl::StatusOr<Stats> Engine::GetStats(const StatsOptions& options) {
   }
   stats.dead_entries = impl_->live->GetStats();
   stats.dead_entries.reclaimed = impl_->reclaimer->total();
+  if (impl_->rows != nullptr) stats.row_cache = impl_->rows->GetStats();
   stats.levels = impl_->store->GetStats();
   stats.store = impl_->store->Report();
   stats.write_log = impl_->recorder->GetStats();

@@ -16,6 +16,7 @@
 
 namespace dovetail {
 class LiveKeeper;
+class RowCache;
 }  // namespace dovetail
 
 namespace dovetail::internal {
@@ -32,6 +33,7 @@ struct PublishedState {
   std::shared_ptr<const LiveView> view;
   uint64_t version = 0;
   LiveKeeper* live = nullptr;
+  RowCache* rows = nullptr;  // Null: none are kept.
   // Of the snapshot; goes before it.
   mutable IteratorPool iterators;
 

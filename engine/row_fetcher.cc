@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "engine/row_cache.h"
 #include "engine/row_format.h"
 
 namespace dovetail {
@@ -26,9 +27,15 @@ absl::StatusOr<bool> ReadRow(const internal::PublishedState& state,
   std::string key;
   key.reserve(table.rows_prefix.size() + row_key.size());
   key.append(table.rows_prefix).append(row_key);
+  const auto sequence = static_cast<uint64_t>(state.sequence);
+  if (state.rows != nullptr && state.rows->Find(key, sequence, value)) {
+    return true;
+  }
   StoreReadOptions options;
   options.snapshot = state.snapshot.get();
-  return state.store->Get(options, key, value);
+  ASSIGN_OR_RETURN(const bool found, state.store->Get(options, key, value));
+  if (found && state.rows != nullptr) state.rows->Insert(key, *value, sequence);
+  return found;
 }
 
 RowFetcher::~RowFetcher() {
@@ -43,24 +50,32 @@ absl::StatusOr<RowView> RowFetcher::Fetch(int index, std::string_view entry_key,
   if (!decoded.ok()) {
     return EntryWithoutRow(table_, index, entry_key, decoded);
   }
-  std::string_view row;
-  bool found = false;
-  if (first_ || misses_ >= kMissesMax) {
-    // The first row alone may be all there is.
-    first_ = false;
-    ++work->gets;
-    ASSIGN_OR_RETURN(found, ReadRow(state_, table_, row_key_, &value_));
-    row = value_;
-  } else {
-    ASSIGN_OR_RETURN(found, Step(work));
-    if (found) row = it_->value();
+  key_.assign(table_.rows_prefix).append(row_key_);
+  const auto sequence = static_cast<uint64_t>(state_.sequence);
+  if (state_.rows != nullptr && state_.rows->Find(key_, sequence, &value_)) {
+    return ViewRow(table_, row_key_, value_);
   }
+  // The first row alone may be all there is.
+  const bool get = first_ || misses_ >= kMissesMax;
+  first_ = false;
+  ASSIGN_OR_RETURN(const bool found, get ? Get(work) : Step(work));
   if (!found) return EntryWithoutRow(table_, index, entry_key, decoded);
+  const std::string_view row = get ? std::string_view(value_) : it_->value();
+  if (state_.rows != nullptr && kept_ < kKeptMax) {
+    ++kept_;
+    state_.rows->Insert(key_, row, sequence);
+  }
   return ViewRow(table_, row_key_, row);
 }
 
+absl::StatusOr<bool> RowFetcher::Get(Work* work) {
+  ++work->gets;
+  StoreReadOptions options;
+  options.snapshot = state_.snapshot.get();
+  return state_.store->Get(options, key_, &value_);
+}
+
 absl::StatusOr<bool> RowFetcher::Step(Work* work) {
-  key_.assign(table_.rows_prefix).append(row_key_);
   const bool fresh = it_ == nullptr;
   if (fresh) it_ = state_.BorrowIterator();
   int steps = 0;

@@ -45,7 +45,12 @@ class RowFetcher {
  private:
   static constexpr int kStepsMax = 8;
   static constexpr int kMissesMax = 2;
+  // Rows of one scan that are kept in memory: a long one is read once, and
+  // would drive out what is read again and again.
+  static constexpr int kKeptMax = 100;
 
+  // Find the value under key_, in the store.
+  absl::StatusOr<bool> Get(Work* work);
   absl::StatusOr<bool> Step(Work* work);
 
   const internal::PublishedState& state_;
@@ -56,6 +61,7 @@ class RowFetcher {
   std::string value_;
   bool first_ = true;
   int misses_ = 0;
+  int kept_ = 0;
 };
 
 }  // namespace dovetail

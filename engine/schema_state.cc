@@ -206,6 +206,9 @@ absl::StatusOr<std::shared_ptr<const SchemaState>> SchemaState::FromCatalog(
   for (const v1::CatalogTable& stored : catalog.tables()) {
     ASSIGN_OR_RETURN(TableState table, StateOf(stored, before));
     table.schema_version = catalog.schema_version();
+    if (table.rows_prefix.size() == 1) {
+      state->row_bytes_.set(static_cast<uint8_t>(table.rows_prefix[0]));
+    }
     state->tables_.push_back(std::move(table));
   }
   if (catalog.has_feed()) {
@@ -243,6 +246,17 @@ absl::StatusOr<const TableState*> SchemaState::Find(
       absl::StrJoin(tables_, ",", [](std::string* out, const TableState& t) {
         out->append(t.name());
       })));
+}
+
+bool SchemaState::IsRowKey(std::string_view key) const {
+  if (key.empty()) return false;
+  if (row_bytes_.test(static_cast<uint8_t>(key[0]))) return true;
+  // Only prefixes of several bytes begin so high; see AppendSpacePrefix.
+  return static_cast<uint8_t>(key[0]) >= 0xF0 &&
+         std::any_of(tables_.begin(), tables_.end(),
+                     [key](const TableState& table) {
+                       return key.starts_with(table.rows_prefix);
+                     });
 }
 
 absl::StatusOr<int> FindIndex(const TableState& table, std::string_view index) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -83,11 +84,15 @@ class SchemaState {
   const v1::Catalog& catalog() const { return catalog_; }
   // Of the change feed; empty if there is none.
   const std::string& feed_prefix() const { return feed_prefix_; }
+  // Whether a key of the store is that of a row of a table.
+  bool IsRowKey(std::string_view key) const;
 
  private:
   v1::Catalog catalog_;
   std::vector<TableState> tables_;
   std::string feed_prefix_;
+  // By the first byte of a key; set for the spaces of rows that have one alone.
+  std::bitset<256> row_bytes_;
 };
 
 // The tables, as they were declared, descriptors included.

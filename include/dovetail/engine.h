@@ -69,6 +69,9 @@ struct Options {
   // Memory for blocks of table files, and for changes not yet in one.
   size_t block_cache_bytes = 64 << 20;
   size_t write_buffer_bytes = 32 << 20;
+  // Memory for the rows last read by their key or through an entry, which
+  // then cost no read of the store. 0: none.
+  size_t row_cache_bytes = 16 << 20;
   // Memory for filters of the keys that a write looks for before it writes:
   // those of unique indexes, and of rows without an identity. A filter saves
   // the read of a key that is not there, which with new orders is most of

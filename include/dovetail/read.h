@@ -121,7 +121,7 @@ struct GroupRange {
 struct Work {
   uint64_t seeks = 0;    // Positionings of a store iterator.
   uint64_t entries = 0;  // Index entries, or rows of a row-key scan, read.
-  uint64_t gets = 0;     // Point reads.
+  uint64_t gets = 0;     // Point reads. Rows found in memory cost none.
 };
 
 // Where a scan stopped.

@@ -65,6 +65,14 @@ struct KeyFilterStats {
   bool complete = false;
 };
 
+// Of the rows kept in memory; see Options::row_cache_bytes.
+struct RowCacheStats {
+  uint64_t rows = 0;
+  uint64_t bytes = 0;
+  uint64_t hits = 0;  // Since open.
+  uint64_t misses = 0;
+};
+
 // Of the log that the engine records into; see recording.h.
 struct WriteLogStats {
   std::string directory;
@@ -101,6 +109,7 @@ struct Stats {
   std::vector<ObserverStats> observers;
   KeyFilterStats key_filters;
   DeadEntryStats dead_entries;
+  RowCacheStats row_cache;
   StoreStats levels;
   std::optional<WriteLogStats> write_log;  // Absent: nothing is recorded.
   std::string store;                       // Its own report, for people.
