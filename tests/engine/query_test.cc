@@ -127,6 +127,20 @@ TEST_F(QueryTest, AKeptFilterServesOtherValues) {
   EXPECT_THAT(Ask(query("s-1", "b-0")), IsEmpty());
 }
 
+// by_status begins with the seller, too, and by_amount tells the seller alone;
+// but each of their entries costs a row.
+TEST_F(QueryTest, AnIndexThatNarrowsNoMoreIsNoRivalOfTheRowKey) {
+  PutTen();
+  const Query query = Orders()
+                          .Where(Filter::Equal("seller_id", "s-0"))
+                          .Where(Filter::AtLeast("ts_ms", 1001))
+                          .Where(Filter::Equal("note", ""));
+  EXPECT_THAT(Ask(query), UnorderedElementsAre("o-4", "o-6", "o-8"));
+  const std::string plan = Plan(query);
+  EXPECT_THAT(plan, HasSubstr("best of 1"));
+  EXPECT_THAT(plan, HasSubstr("read: rows of orders"));
+}
+
 TEST_F(QueryTest, AlternativesOfOneFieldAreMergedByTheOrder) {
   PutTen();
   const Query query =
