@@ -152,17 +152,13 @@ std::optional<PlanTemplate> PlanTemplate::Make(const CompiledTable& table,
       one ? std::span<const Predicate>(&query.where, 1)
           : std::span<const Predicate>(query.where.inputs);
   for (const Predicate& test : tests) {
-    if (test.kind != Predicate::Kind::kTest ||
-        std::find(out.slots_.begin(), out.slots_.end(), test.slot) !=
-            out.slots_.end()) {
-      return std::nullopt;
-    }
+    if (test.kind != Predicate::Kind::kTest) return std::nullopt;
     out.slots_.push_back(test.slot);
-    out.kinds_.push_back(KindOf(test.set));
+    // One that says nothing of its field is not in the form.
+    if (FindSet(form.any[0], test.slot) == nullptr) return std::nullopt;
   }
-  // One that says nothing of its field is not in the form.
-  if (out.slots_.empty() || out.slots_.size() != form.any[0].size()) {
-    return std::nullopt;
+  for (const auto& field : form.any[0]) {
+    out.kinds_.push_back(KindOf(field.second));
   }
   return out;
 }
@@ -177,11 +173,24 @@ std::optional<PlanTemplate::Bound> PlanTemplate::Bind(
   for (size_t i = 0; i < slots_.size(); ++i) {
     absl::StatusOr<ValueSet> set =
         SetOfCondition(fields[slots_[i]], *conditions[i]);
-    if (!set.ok() || KindOf(*set) != kinds_[i]) return std::nullopt;
-    conjunction.emplace_back(slots_[i], *std::move(set));
+    if (!set.ok()) return std::nullopt;
+    const auto same = std::find_if(
+        conjunction.begin(), conjunction.end(),
+        [&](const auto& field) { return field.first == slots_[i]; });
+    if (same == conjunction.end()) {
+      conjunction.emplace_back(slots_[i], *std::move(set));
+    } else {
+      same->second = same->second.Intersect(*set);
+    }
   }
   std::sort(conjunction.begin(), conjunction.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
+  const bool same_kinds =
+      std::equal(conjunction.begin(), conjunction.end(), kinds_.begin(),
+                 kinds_.end(), [](const auto& field, const std::string& kind) {
+                   return KindOf(field.second) == kind;
+                 });
+  if (!same_kinds) return std::nullopt;
 
   const Access& first = plan_.reads[0].access;
   const KeyLayout& layout = LayoutOf(*table_, first.index);

@@ -57,7 +57,7 @@ class PlanTemplate {
   const CheckedQuery* query_;
   Plan plan_;                       // Its ranges are those of the first query.
   std::vector<size_t> slots_;       // By condition.
-  std::vector<std::string> kinds_;  // By condition: of its set.
+  std::vector<std::string> kinds_;  // By field of the conjunction.
 };
 
 }  // namespace dovetail
