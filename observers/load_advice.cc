@@ -87,9 +87,9 @@ LoadAdvice OnBigPrefix(const TableLoad& load, const RegionLoad& region,
   advice.text =
       absl::StrCat("table ", load.table, ", region ", Number(region.region.id),
                    ": ", PrefixWords(layout, counters.prefix_part(), prefix),
-                   " takes ", Percent(share),
-                   " of its load or more, and no split can part it. Spread "
-                   "it over sub-buckets, or give it a table of its own.");
+                   " takes at least ", Percent(share),
+                   " of its load, and no split can part it. Spread it over "
+                   "sub-buckets, or give it a table of its own.");
   std::string_view rest = prefix;
   const size_t at = static_cast<size_t>(std::max(0, layout.columns()[0].part));
   for (size_t i = 0; i <= at; ++i) {
