@@ -42,6 +42,7 @@ CommandLine::CommandLine(std::string program, std::string version)
   AddWriteVerbs(&verbs_);
   AddSchemaVerbs(&verbs_);
   AddCareVerbs(&verbs_);
+  AddRegionVerbs(&verbs_);
   AddFeedVerbs(&verbs_);
   AddLogVerbs(&verbs_);
   AddReplayVerbs(&verbs_);

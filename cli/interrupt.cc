@@ -2,13 +2,18 @@
 
 #include "cli/interrupt.h"
 
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 namespace dovetail::cli {
 namespace {
 
 // A signal handler can reach nothing but a global.
 volatile std::sig_atomic_t interrupted = 0;
+
+// How long a signal may wait to be noticed.
+constexpr std::chrono::milliseconds kWaitStep(50);
 
 void OnSignal(int) { interrupted = 1; }
 
@@ -26,5 +31,14 @@ void InstallInterruptHandler() {
 }
 
 bool Interrupted() { return interrupted != 0; }
+
+bool WaitSeconds(uint64_t seconds) {
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  while (std::chrono::steady_clock::now() < end && !Interrupted()) {
+    std::this_thread::sleep_for(kWaitStep);
+  }
+  return !Interrupted();
+}
 
 }  // namespace dovetail::cli

@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include <cstdint>
+
 namespace dovetail::cli {
 
 // From here on the first SIGINT or SIGTERM only sets a flag; the second one
@@ -13,5 +15,8 @@ void InstallInterruptHandler();
 
 // Whether the first signal has come. Thread-safe.
 bool Interrupted();
+
+// Returns after so long, or, with false, once interrupted.
+bool WaitSeconds(uint64_t seconds);
 
 }  // namespace dovetail::cli

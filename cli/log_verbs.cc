@@ -16,6 +16,7 @@
 #include "cli/database.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
+#include "cli/log_reader.h"
 #include "cli/progress.h"
 #include "dovetail/recording.h"
 #include "dovetail/write_log.h"
@@ -59,42 +60,6 @@ absl::Status ExplainGap(const absl::Status& status) {
   return WithHint(status,
                   "--start-over sets what is there aside, and begins a log "
                   "behind the database's newest commit.");
-}
-
-// The log that the word names.
-absl::StatusOr<std::string> PathOfLog(const std::string& word) {
-  FileSystem* const files = FileSystem::Posix();
-  const absl::StatusOr<WriteLogSetup> setup = FindWriteLog(files, word);
-  if (setup.ok()) return setup->directory;
-  if (!absl::IsNotFound(setup.status()) &&
-      !absl::IsFailedPrecondition(setup.status())) {
-    return setup.status();
-  }
-  const absl::StatusOr<bool> is_database = files->Exists(word + "/CURRENT");
-  if (is_database.ok() && *is_database) {
-    return WithHint(
-        absl::FailedPreconditionError(absl::StrCat(
-            "the database ", ToAbsl(Quote(word, 1024)), " does not record")),
-        absl::StrCat("Turn it on: dovetail log enable ", word));
-  }
-  return word;
-}
-
-// A reader of the log that `word` names; null, with a note, if nothing has been
-// recorded yet.
-absl::StatusOr<std::unique_ptr<WriteLogReader>> OpenReader(
-    const std::string& word, const WriteLogReaderOptions& options,
-    const Console& console) {
-  ASSIGN_OR_RETURN(const std::string path, PathOfLog(word));
-  FileSystem* const files = FileSystem::Posix();
-  absl::StatusOr<std::unique_ptr<WriteLogReader>> reader =
-      WriteLogReader::Open(files, path, options);
-  if (!absl::IsNotFound(reader.status()) || path == word ||
-      options.from_sequence > SequenceNumber{0}) {
-    return reader;
-  }
-  Note(console, "nothing has been recorded yet");
-  return nullptr;
 }
 
 // Reads records with the tables that they were written with.
@@ -144,13 +109,6 @@ absl::Status DamagedError(const WriteLogReadReport& report) {
                       ExitCode::kFindings);
 }
 
-absl::Status ExplainDamage(const absl::Status& status) {
-  if (!absl::IsDataLoss(status)) return status;
-  return WithHint(WithExitCode(status, ExitCode::kFindings),
-                  "--skip-damaged reads on behind it, and says what is "
-                  "missing.");
-}
-
 }  // namespace
 
 absl::Status RunLogEnable(const LogEnableOptions& options,
@@ -189,7 +147,7 @@ absl::Status RunLogShow(const LogShowOptions& options, const Console& console) {
   how.from_sequence = SequenceNumber{options.from};
   how.skip_damaged = options.skip_damaged;
   ASSIGN_OR_RETURN(const std::unique_ptr<WriteLogReader> reader,
-                   OpenReader(options.log, how, console));
+                   OpenLogReader(options.log, how, console));
   if (reader == nullptr) return {};
   LogTables tables;
   v1::WriteLogRecord record;
@@ -215,7 +173,7 @@ absl::Status RunLogVerify(const LogVerifyOptions& options,
   WriteLogReaderOptions how;
   how.skip_damaged = options.skip_damaged;
   ASSIGN_OR_RETURN(const std::unique_ptr<WriteLogReader> reader,
-                   OpenReader(options.log, how, console));
+                   OpenLogReader(options.log, how, console));
   if (reader == nullptr) return {};
   Progress progress(console);
   v1::WriteLogRecord record;

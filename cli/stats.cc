@@ -2,12 +2,10 @@
 
 #include "cli/stats.h"
 
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,13 +15,9 @@
 #include "base/strings.h"
 #include "cli/database.h"
 #include "cli/interrupt.h"
-#include "dovetail/environment.h"
 
 namespace dovetail::cli {
 namespace {
-
-// How long a signal may wait to be noticed.
-constexpr std::chrono::milliseconds kWaitStep(50);
 
 // Columns of an index of any table; the row key's for an empty name.
 absl::StatusOr<std::string> ColumnsText(Engine* engine,
@@ -205,17 +199,6 @@ absl::Status PrintOnce(const StatsVerbOptions& options, Engine* engine,
   return FlushOutput();
 }
 
-// False if it was interrupted.
-bool Wait(uint64_t seconds) {
-  Clock* const clock = Clock::System();
-  const int64_t end =
-      clock->MonotonicMicros() + static_cast<int64_t>(seconds) * 1'000'000;
-  while (clock->MonotonicMicros() < end && !Interrupted()) {
-    std::this_thread::sleep_for(kWaitStep);
-  }
-  return !Interrupted();
-}
-
 }  // namespace
 
 uint64_t DirectoryBytes(const std::string& path) {
@@ -250,7 +233,7 @@ absl::Status RunStats(const StatsVerbOptions& options, const Console& console) {
   const bool redraws = console.format == OutputFormat::kBox;
   for (uint64_t shown = 0; options.count == 0 || shown < options.count;) {
     if (shown > 0) {
-      if (!Wait(*options.watch_seconds)) break;
+      if (!WaitSeconds(*options.watch_seconds)) break;
       // From the top of an empty screen.
       Print(redraws ? "\x1b[H\x1b[2J" : "\n");
     }

@@ -184,6 +184,26 @@ Verb& Verb::Number(std::string flag, char letter, uint64_t* to,
   return *this;
 }
 
+Verb& Verb::Watch(std::optional<uint64_t>* to) {
+  Option added;
+  added.name = "--watch";
+  added.value = "SECONDS";
+  added.value_optional = true;
+  added.help = "Again and again, at this distance, until interrupted [2]";
+  added.set = [to](const std::string& text) -> absl::Status {
+    uint64_t seconds = 2;
+    if (!text.empty() && (!absl::SimpleAtoi(text, &seconds) || seconds == 0 ||
+                          seconds > 86'400)) {
+      return UsageError(absl::StrCat("--watch takes 1 to 86400 seconds: given=",
+                                     ToAbsl(Quote(text))));
+    }
+    *to = seconds;
+    return {};
+  };
+  options.push_back(std::move(added));
+  return *this;
+}
+
 Verb& Verb::List(std::string flag, std::string value,
                  std::vector<std::string>* to, std::string help) {
   Option added;

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,6 +81,8 @@ struct Verb {
   Verb& Text(std::string flag, std::string value, std::string* to,
              std::string help, std::vector<std::string> choices = {});
   Verb& Number(std::string flag, char letter, uint64_t* to, std::string help);
+  // --watch[=SECONDS], for verbs that show something again and again.
+  Verb& Watch(std::optional<uint64_t>* to);
   // May be given again and again, one value each time.
   Verb& List(std::string flag, std::string value, std::vector<std::string>* to,
              std::string help);
@@ -116,6 +119,7 @@ void AddSqlVerbs(VerbList* verbs);
 void AddWriteVerbs(VerbList* verbs);
 void AddSchemaVerbs(VerbList* verbs);
 void AddCareVerbs(VerbList* verbs);
+void AddRegionVerbs(VerbList* verbs);
 void AddFeedVerbs(VerbList* verbs);
 void AddLogVerbs(VerbList* verbs);
 void AddReplayVerbs(VerbList* verbs);

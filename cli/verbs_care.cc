@@ -2,15 +2,11 @@
 
 #include <memory>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "base/strings.h"
 #include "cli/checkpoint.h"
 #include "cli/compact.h"
 #include "cli/digest.h"
 #include "cli/doctor.h"
-#include "cli/exit_code.h"
 #include "cli/stats.h"
 #include "cli/verb.h"
 #include "cli/verify.h"
@@ -135,22 +131,7 @@ void AddStats(VerbList* verbs) {
       "to see compaction and the emptying of dropped indexes come to an end.");
   verb.Example("dovetail stats ./db --json")
       .Example("dovetail stats ./db --watch=5");
-  Option watch;
-  watch.name = "--watch";
-  watch.value = "SECONDS";
-  watch.value_optional = true;
-  watch.help = "Again and again, at this distance, until interrupted [2]";
-  watch.set = [options](const std::string& text) -> absl::Status {
-    uint64_t seconds = 2;
-    if (!text.empty() && (!absl::SimpleAtoi(text, &seconds) || seconds == 0 ||
-                          seconds > 86'400)) {
-      return UsageError(absl::StrCat("--watch takes 1 to 86400 seconds: given=",
-                                     ToAbsl(Quote(text))));
-    }
-    options->watch_seconds = seconds;
-    return {};
-  };
-  verb.options.push_back(std::move(watch));
+  verb.Watch(&options->watch_seconds);
   verb.Flag("--entries", &options->entries,
             "Count rows and entries anew, which reads all of them");
   verb.Number("--count", 0, &options->count,

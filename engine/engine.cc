@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -28,6 +29,7 @@
 #include "engine/reader.h"
 #include "engine/reclaimer.h"
 #include "engine/recorder.h"
+#include "engine/region_admin.h"
 #include "engine/repair.h"
 #include "engine/row_cache.h"
 #include "engine/row_format.h"
@@ -190,6 +192,8 @@ class Engine::Impl {
   std::unique_ptr<RowCache> rows;
   std::unique_ptr<Committer> committer;
   std::unique_ptr<IndexAdmin> indexes;
+  std::unique_ptr<Regions> regions;
+  Regions::Impl* region_maps = nullptr;  // Of `regions`.
   std::atomic<bool> closed{false};
   QueryPlanCache plans;
   Mutex repair_mu;
@@ -215,6 +219,24 @@ class Engine::Impl {
         }});
     live->OnFound([this] { committer->ShowView(); });
     live->OnDead([this] { reclaimer->Wake(); });
+  }
+
+  absl::Status LoadRegions() {
+    auto maps = std::make_unique<Regions::Impl>(Regions::Impl::Services{
+        committer.get(), &options.limits, [this] { return CheckUsable(); },
+        [this](std::string_view table,
+               const std::shared_ptr<const RegionMap>& map) {
+          observers
+              ->CallAll(kRegionsChanged, "RegionsChanged",
+                        [&](Observer& o) {
+                          o.RegionsChanged(table, map);
+                          return absl::OkStatus();
+                        })
+              .IgnoreError();  // It was thrown, and is counted.
+        }});
+    region_maps = maps.get();
+    regions.reset(new Regions(std::move(maps)));
+    return region_maps->Load(*store);
   }
 
   // Those that are still there.
@@ -265,14 +287,40 @@ class Engine::Impl {
     RETURN_IF_ERROR(CheckUsable());
     const auto state = StateOf(read.snapshot);
     static const std::vector<Value> kNoValues;
+    const ReadEvent event{query.proto().table(), {}, kNoValues, 0, &query};
     return Observed(
-        kPreScan, kPostScan, "PreScan", "PostScan",
-        ReadEvent{query.proto().table(), {}, kNoValues},
+        kPreScan, kPostScan, "PreScan", "PostScan", event,
         [&] {
-          return QueryService(*state, options.limits, options.clock, &plans)
-              .Run(query.proto(), bytes_max, visit);
+          return Showing(event, visit, [&](RowVisitor shown) {
+            return QueryService(*state, options.limits, options.clock, &plans)
+                .Run(query.proto(), bytes_max, shown);
+          });
         },
         [](const QueryEnd& end) { return end.work.entries; });
+  }
+
+  // Shows a row that a read returns to the observers that want to see it.
+  void ShowRow(const ReadEvent& event, const RowView& row) {
+    observers
+        ->CallAll(kRowRead, "RowRead",
+                  [&](Observer& o) {
+                    o.RowRead(event, row);
+                    return absl::OkStatus();
+                  })
+        .IgnoreError();  // It was thrown, and is counted.
+  }
+  void ShowRow(const ReadEvent& event, const Row& row) {
+    ShowRow(event, RowView{row.key, row.record, row.version});
+  }
+  // Calls `read` with a visitor that shows each row before `visit` has it.
+  template <typename Read>
+  auto Showing(const ReadEvent& event, RowVisitor visit, Read read)
+      -> decltype(read(visit)) {
+    if (!observers->Wants(kRowRead)) return read(visit);
+    return read([&](const RowView& row) {
+      ShowRow(event, row);
+      return visit(row);
+    });
   }
 
   // Calls `read` between the observers' pre and post hooks.
@@ -284,8 +332,14 @@ class Engine::Impl {
       return pre == kPreGet ? o.PreGet(event) : o.PreScan(event);
     }));
     auto result = read();
-    if (!result.ok() || !observers->Wants(post)) return result;
+    if (!result.ok() || !observers->Wants(post | kRowRead)) return result;
     event.rows = rows_of(*result);
+    if constexpr (std::is_same_v<decltype(result), absl::StatusOr<Row>>) {
+      ShowRow(event, *result);
+    } else if constexpr (std::is_same_v<decltype(result),
+                                        absl::StatusOr<std::vector<Row>>>) {
+      for (const Row& row : *result) ShowRow(event, row);
+    }
     RETURN_IF_ERROR(observers->CallAll(post, post_name, [&](Observer& o) {
       return post == kPostGet ? o.PostGet(event) : o.PostScan(event);
     }));
@@ -376,8 +430,10 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(std::string path,
   impl->indexes =
       std::make_unique<IndexAdmin>(impl->committer.get(), impl->store.get(),
                                    &impl->options.limits, impl->options.clock);
+  RETURN_IF_ERROR(impl->LoadRegions());
   impl->StartReclaimer();
   std::unique_ptr<Engine> engine(new Engine(std::move(impl)));
+  engine->impl_->region_maps->Announce();
   RETURN_IF_ERROR(engine->impl_->observers->CallAll(
       kPostOpen, "PostOpen", [](Observer& o) { return o.PostOpen(); }));
   const Options& opened = engine->impl_->options;
@@ -484,11 +540,13 @@ absl::StatusOr<ScanEnd> Engine::ForEach(const ReadOptions& options,
                                         RowVisitor visit) {
   RETURN_IF_ERROR(impl_->CheckUsable());
   const auto state = impl_->StateOf(options.snapshot);
+  const ReadEvent event{request.table, request.index, request.equal};
   return impl_->Observed(
-      kPreScan, kPostScan, "PreScan", "PostScan",
-      ReadEvent{request.table, request.index, request.equal},
+      kPreScan, kPostScan, "PreScan", "PostScan", event,
       [&] {
-        return Reader(*state, impl_->options.limits).ForEach(request, visit);
+        return impl_->Showing(event, visit, [&](RowVisitor shown) {
+          return Reader(*state, impl_->options.limits).ForEach(request, shown);
+        });
       },
       [](const ScanEnd& end) { return end.work.entries; });
 }
@@ -626,6 +684,8 @@ absl::StatusOr<std::vector<IndexInfo>> Engine::ListIndexes() {
   RETURN_IF_ERROR(impl_->CheckUsable());
   return impl_->indexes->List();
 }
+
+Regions& Engine::regions() { return *impl_->regions; }
 
 absl::Status Engine::EnableChangeFeed(const ChangeFeedOptions& options) {
   RETURN_IF_ERROR(impl_->CheckUsable());

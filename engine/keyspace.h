@@ -62,6 +62,18 @@ inline std::string FeedCursorKey(std::string_view consumer) {
   std::string key = SpacePrefix(kMetadataSpace) + "feed/";
   return key.append(consumer);
 }
+// Under which the table whose rows are in this space has the head of its
+// region map, and under which, behind this prefix, each region by its start.
+inline std::string RegionMapHeadKey(SpaceId rows) {
+  std::string key = SpacePrefix(kMetadataSpace) + "regions/";
+  AppendBigEndian(static_cast<uint32_t>(rows), 4, &key);
+  return key;
+}
+inline std::string RegionsPrefix(SpaceId rows) {
+  std::string key = SpacePrefix(kMetadataSpace) + "region/";
+  AppendBigEndian(static_cast<uint32_t>(rows), 4, &key);
+  return key;
+}
 // Under which the place of a replayed source is kept.
 inline std::string ReplayPositionKey(std::string_view source) {
   std::string key = SpacePrefix(kMetadataSpace) + "replay/";

@@ -1,8 +1,6 @@
 // Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
 
-#include <array>
 #include <atomic>
-#include <deque>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -10,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "base/strings.h"
 #include "dovetail/metrics.h"
+#include "observers/hook_times.h"
 #include "observers/latency_histogram.h"
 #include "observers/metrics_text.h"
 
@@ -18,40 +17,6 @@ namespace dovetail {
 using internal::LatencyHistogram;
 
 namespace {
-
-// When the reads that run on this thread began. Pre and post hooks of a read
-// are called on one thread, and a scan's visitor may read in between, so they
-// nest. A read that fails leaves its start behind: the ring forgets the
-// oldest, which is also the fate of a start with more reads nested in it than
-// the ring is long.
-class ReadStarts {
- public:
-  void Push(const void* observer, const ReadEvent& event, int64_t now) {
-    ++top_;
-    ring_[top_ % ring_.size()] = {observer, &event.values, now};
-  }
-  // The start of the innermost read by `observer` with the event's values.
-  std::optional<int64_t> Pop(const void* observer, const ReadEvent& event) {
-    for (size_t depth = 0; depth < ring_.size(); ++depth) {
-      Start& start = ring_[(top_ - depth) % ring_.size()];
-      if (start.observer != observer || start.values != &event.values) continue;
-      start.observer = nullptr;
-      return start.micros;
-    }
-    return std::nullopt;
-  }
-
- private:
-  struct Start {
-    const void* observer = nullptr;
-    const void* values = nullptr;
-    int64_t micros = 0;
-  };
-  std::array<Start, 16> ring_;
-  size_t top_ = 0;  // Wraps; the ring's length divides its range.
-};
-
-thread_local ReadStarts read_starts;
 
 void Increase(std::atomic<uint64_t>& counter, uint64_t by) {
   counter.fetch_add(by, std::memory_order_relaxed);
@@ -76,12 +41,6 @@ class MetricsObserver::Impl {
     // hand has changed the table.
     bool changed = false;
   };
-  // A request between its last pre hook and its post hook.
-  struct Pending {
-    SequenceNumber sequence;
-    int64_t start;
-  };
-
   Impl(const Schema& schema, MetricsOptions given)
       : options(std::move(given)),
         tables(static_cast<size_t>(schema.proto().tables_size()) + 1) {
@@ -100,10 +59,9 @@ class MetricsObserver::Impl {
 
   // Since the start of the read that ends with `event`.
   void AddReadTime(const ReadEvent& event, LatencyHistogram& histogram) {
-    const std::optional<int64_t> start = read_starts.Pop(this, event);
-    if (start.has_value()) histogram.Add(Now() - *start);
+    const auto start = internal::read_starts.Pop(this, event);
+    if (start.has_value()) histogram.Add(Now() - start->micros);
   }
-  std::optional<int64_t> TakePending(SequenceNumber sequence);
 
   // Constant after construction.
   MetricsOptions options;
@@ -112,19 +70,8 @@ class MetricsObserver::Impl {
   std::vector<Table> tables;  // The last one stands for all others.
   std::atomic<uint64_t> committed{0}, refused{0}, unknown{0};
 
-  // Of the write hooks. Ascending sequences; never more than one commit group.
-  std::deque<Pending> pending;
+  internal::RequestStarts requests;  // Of the write hooks.
 };
-
-std::optional<int64_t> MetricsObserver::Impl::TakePending(
-    SequenceNumber sequence) {
-  while (!pending.empty() && pending.front().sequence <= sequence) {
-    const Pending first = pending.front();
-    pending.pop_front();
-    if (first.sequence == sequence) return first.start;
-  }
-  return std::nullopt;
-}
 
 MetricsObserver::MetricsObserver(const Schema& schema, MetricsOptions options)
     : impl_(std::make_unique<Impl>(schema, std::move(options))) {}
@@ -143,13 +90,7 @@ ObserverTraits MetricsObserver::traits() const {
 
 absl::Status MetricsObserver::PreBatchMutate(HookContext& ctx,
                                              const std::vector<RowChange>&) {
-  // What was noted of a request that failed later has the sequence that this
-  // one has now.
-  std::deque<Impl::Pending>& pending = impl_->pending;
-  while (!pending.empty() && pending.back().sequence >= ctx.sequence()) {
-    pending.pop_back();
-  }
-  pending.push_back({ctx.sequence(), impl_->Now()});
+  impl_->requests.Push(ctx.sequence(), impl_->Now());
   return absl::OkStatus();
 }
 
@@ -166,7 +107,7 @@ absl::Status MetricsObserver::PostBatchMutate(
       Increase(table.delete_bytes, change.old_record->size());
     }
   }
-  const std::optional<int64_t> start = impl_->TakePending(ctx.sequence());
+  const std::optional<int64_t> start = impl_->requests.Pop(ctx.sequence());
   const int64_t now = impl_->Now();
   for (const RowChange& change : changes) {
     Impl::Table& table = impl_->Of(change.table);
@@ -188,7 +129,7 @@ void MetricsObserver::PostBatchMutateIndispensably(
 }
 
 absl::Status MetricsObserver::PreGet(const ReadEvent& event) {
-  read_starts.Push(impl_.get(), event, impl_->Now());
+  internal::read_starts.Push(impl_.get(), event, impl_->Now());
   return absl::OkStatus();
 }
 
@@ -201,7 +142,7 @@ absl::Status MetricsObserver::PostGet(const ReadEvent& event) {
 }
 
 absl::Status MetricsObserver::PreScan(const ReadEvent& event) {
-  read_starts.Push(impl_.get(), event, impl_->Now());
+  internal::read_starts.Push(impl_.get(), event, impl_->Now());
   return absl::OkStatus();
 }
 

@@ -50,6 +50,7 @@ namespace dovetail {
 
 class AsyncEngine;  // See async.h.
 struct AsyncOptions;
+class Regions;  // See regions.h.
 namespace internal {
 class AsyncCore;
 class PendingTamper;
@@ -322,6 +323,9 @@ class Engine {
   absl::Status DropIndex(std::string_view table, std::string_view index);
   // Of every table, and those being dropped.
   absl::StatusOr<std::vector<IndexInfo>> ListIndexes();
+
+  // The regions that tables are cut into; see regions.h. As long as the engine.
+  Regions& regions();
 
   // Starts to record every commit, from the next one on, and goes on across
   // restarts until DisableChangeFeed, which forgets all of it. See

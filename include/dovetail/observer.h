@@ -46,6 +46,10 @@
 
 namespace dovetail {
 
+class Query;
+class RegionMap;
+struct RowView;
+
 namespace internal {
 class EntrySink;
 }  // namespace internal
@@ -67,6 +71,8 @@ enum Hooks : uint32_t {
   kPostOpen = 1 << 12,
   kPreClose = 1 << 13,
   kPostClose = 1 << 14,
+  kRowRead = 1 << 15,
+  kRegionsChanged = 1 << 16,
 };
 
 struct ObserverTraits {
@@ -136,7 +142,8 @@ struct ReadEvent {
   std::string_view table;
   std::string_view index;  // Empty: the row key.
   const std::vector<Value>& values;
-  uint64_t rows = 0;  // Post hooks: how many were returned.
+  uint64_t rows = 0;             // Post hooks: how many were returned.
+  const Query* query = nullptr;  // What was asked for, if it was a query.
 };
 
 // Implementations must be safe for concurrent read hooks; write hooks are
@@ -172,6 +179,17 @@ class Observer {
   virtual absl::Status PostGet(const ReadEvent&) { return {}; }
   virtual absl::Status PreScan(const ReadEvent&) { return {}; }
   virtual absl::Status PostScan(const ReadEvent&) { return {}; }
+  // Of each row that a read returns, between its pre and its post hook, on the
+  // reading thread. Cannot refuse it; what it throws is counted in Stats.
+  virtual void RowRead(const ReadEvent&, const RowView&) {}
+
+  // The regions of a table: of each table as the engine opens, before PostOpen,
+  // then behind each change of them, in their order. See regions.h.
+  virtual void RegionsChanged(std::string_view table,
+                              const std::shared_ptr<const RegionMap>& map) {
+    (void)table;
+    (void)map;
+  }
 
   // Before the store is opened and after; an error fails Engine::Open.
   virtual absl::Status PreOpen() { return {}; }
