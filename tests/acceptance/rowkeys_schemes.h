@@ -27,9 +27,14 @@ class OrderBook {
 
   // The Olist orders, one per order and seller: of an order that several
   // sellers share, those behind the first have "#2" and so on behind their id.
-  // The files name no region: `note` has one of five, made from the seller's
-  // id. With `most`, at most so many, and all of their sellers'.
+  // The files name no region and no buyer: `note` has one of five regions, made
+  // from the seller's id, and a buyer's id is made from the order's. With
+  // `most`, at most so many, and all of their sellers'.
   absl::Status LoadOlist(size_t most);
+  // The first lines of the export of one Amazon.in seller: its categories serve
+  // as the sellers, the texts of its statuses as the nearest OrderStatus, and a
+  // line that is repeated is one order.
+  absl::Status LoadAmazon(size_t most);
 
   using Orders = std::vector<const v1::Order*>;
 
@@ -55,6 +60,9 @@ class OrderBook {
   }
 
  private:
+  // Sets sellers_; returns how many orders each has.
+  std::map<std::string, size_t> RankSellers();
+  void Finish();
   void KeepSome(size_t most, const std::map<std::string, size_t>& counts);
   static void SortNewest(Orders* orders);
 
