@@ -22,18 +22,17 @@ absl::StatusOr<Schema> PresetSchema(const InitOptions& options) {
   if (!options.proto_files.empty()) {
     return UsageError("--proto goes with --schema; a preset has its own type");
   }
-  const std::string table = options.table.empty() ? "orders" : options.table;
-  Schema schema;
-  if (options.preset == "seller_orders") {
-    schema.Add(presets::SellerOrders(table));
-  } else if (options.preset == "split_orders") {
-    schema.Add(presets::SplitOrders(table));
-  } else {
-    return UsageError(absl::StrCat(
-        "no such preset; there are seller_orders and split_orders: given=",
-        ToAbsl(Quote(options.preset))));
+  std::string names;
+  for (const presets::Preset& preset : presets::All()) {
+    if (preset.name != options.preset) {
+      absl::StrAppend(&names, " ", ToAbsl(preset.name));
+      continue;
+    }
+    return Schema().Add(
+        preset.make(options.table.empty() ? preset.table : options.table));
   }
-  return schema;
+  return UsageError(absl::StrCat("no such preset; there are", names,
+                                 ": given=", ToAbsl(Quote(options.preset))));
 }
 
 absl::StatusOr<Schema> FileSchema(
@@ -44,7 +43,7 @@ absl::StatusOr<Schema> FileSchema(
   absl::StatusOr<Schema> schema = ReadSchemaFile(options.schema_file, pool);
   if (schema.ok() || !options.proto_files.empty()) return schema;
   return WithHint(schema.status(),
-                  "Record types other than dovetail.v1.Order come from .proto "
+                  "Record types other than those of presets come from .proto "
                   "files: --proto FILE.proto");
 }
 

@@ -14,8 +14,8 @@ namespace dovetail::cli {
 
 struct InitOptions {
   std::string db;
-  std::string preset;       // "seller_orders", "split_orders"; or else:
-  std::string table;        // The preset's table. Empty: "orders".
+  std::string preset;       // One of presets::All(); or else:
+  std::string table;        // The preset's table. Empty: its own name.
   std::string schema_file;  // dovetail.v1.Schema in text format.
   std::vector<std::string> proto_files;
   std::vector<std::string> proto_paths;

@@ -3,6 +3,8 @@
 #include "cli/proto_files.h"
 
 #include <filesystem>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,7 +12,7 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "cli/exit_code.h"
-#include "dovetail/v1/order.pb.h"
+#include "dovetail/presets.h"
 #include "google/protobuf/any.pb.h"
 #include "google/protobuf/compiler/importer.h"
 #include "google/protobuf/descriptor.pb.h"
@@ -48,6 +50,18 @@ class Errors final
   std::vector<std::string> texts_;
 };
 
+// By name, the files with the record types of presets.
+std::map<std::string, google::protobuf::FileDescriptorProto> PresetFiles() {
+  std::map<std::string, google::protobuf::FileDescriptorProto> files;
+  for (const presets::Preset& preset : presets::All()) {
+    const TableBuilder table = preset.make(preset.table);
+    for (const auto& file : table.proto().descriptors().file()) {
+      files.emplace(file.name(), file);
+    }
+  }
+  return files;
+}
+
 // Files that are compiled into this program.
 void AddBuiltIn(google::protobuf::SimpleDescriptorDatabase* database) {
   for (const google::protobuf::Descriptor* type :
@@ -58,11 +72,12 @@ void AddBuiltIn(google::protobuf::SimpleDescriptorDatabase* database) {
         google::protobuf::FileDescriptorProto::descriptor(),
         google::protobuf::Struct::descriptor(),
         google::protobuf::Timestamp::descriptor(),
-        google::protobuf::StringValue::descriptor(), v1::Order::descriptor()}) {
+        google::protobuf::StringValue::descriptor()}) {
     google::protobuf::FileDescriptorProto file;
     type->file()->CopyTo(&file);
     database->Add(file);
   }
+  for (const auto& [name, file] : PresetFiles()) database->Add(file);
 }
 
 }  // namespace
@@ -126,8 +141,10 @@ absl::StatusOr<std::unique_ptr<ProtoFiles>> ProtoFiles::Load(
       return absl::InvalidArgumentError(state->errors.Text());
     }
   }
-  // A type is found only in files that were read; this one is always there.
-  state->pool.FindFileByName("dovetail/v1/order.proto");
+  // A type is found only in files that were read; these are always there.
+  for (const auto& [name, file] : PresetFiles()) {
+    state->pool.FindFileByName(name);
+  }
   return std::unique_ptr<ProtoFiles>(new ProtoFiles(std::move(state)));
 }
 

@@ -1,11 +1,15 @@
 // Copyright 2026 The Dovetail Authors. Licensed under the Apache License 2.0.
 
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "cli/demo.h"
 #include "cli/init.h"
 #include "cli/verb.h"
+#include "dovetail/presets.h"
 
 namespace dovetail::cli {
 namespace {
@@ -28,6 +32,14 @@ void AddDemo(VerbList* verbs, const std::string& program) {
   };
 }
 
+std::vector<std::string> PresetNames() {
+  std::vector<std::string> names;
+  for (const presets::Preset& preset : presets::All()) {
+    names.emplace_back(preset.name);
+  }
+  return names;
+}
+
 void AddInit(VerbList* verbs) {
   const auto options = std::make_shared<InitOptions>();
   Verb& verb = verbs->Add("init", kStart, "DB (--preset NAME | --schema FILE)",
@@ -35,8 +47,10 @@ void AddInit(VerbList* verbs) {
   verb.Example("dovetail init ./db --preset seller_orders")
       .Example("dovetail init ./db --schema shop.textproto --proto shop.proto");
   verb.Text("--preset", "NAME", &options->preset,
-            "seller_orders or split_orders")
-      .Text("--table", "NAME", &options->table, "The preset's table [orders]")
+            "A ready table: " + absl::StrJoin(PresetNames(), ", "),
+            PresetNames())
+      .Text("--table", "NAME", &options->table,
+            "What the preset's table is called")
       .Text("--schema", "FILE", &options->schema_file,
             "A dovetail.v1.Schema in Protobuf's text format")
       .List("--proto", "FILE", &options->proto_files,

@@ -422,6 +422,13 @@ absl::StatusOr<std::optional<CurrentRow>> RequestRunner::FindReplaced(
   }
 
   if (salts != 0) {
+    // Without an identity the row may be under any of them. Key filters spare
+    // the reads of those that it is not under.
+    for (uint32_t s = 0; !owner.has_value() && !identity_is_new && s < salts;
+         ++s) {
+      RETURN_IF_ERROR(compiled.EncodeKey(s, &m.row));
+      ASSIGN_OR_RETURN(owner, view_->ReadRow(table, m.row.key));
+    }
     auto salt = static_cast<uint32_t>(services_.random->Next64() % salts);
     if (owner.has_value()) {
       ASSIGN_OR_RETURN(salt, compiled.SaltOf(owner->key));

@@ -326,6 +326,13 @@ std::string_view KeyTransformName(KeyPart::Transform transform) {
   return "unknown";
 }
 
+std::string KeyPartName(const KeyPart& part) {
+  const std::string paths = absl::StrJoin(part.input_paths, ",");
+  if (!part.computed()) return paths;
+  return absl::StrCat(ToAbsl(KeyTransformName(part.transform)), "(", paths,
+                      ")");
+}
+
 std::string KeyPartFacts(const KeyPart& part) {
   return absl::StrCat(" path=", absl::StrJoin(part.input_paths, ","),
                       " transform=", ToAbsl(KeyTransformName(part.transform)));

@@ -73,6 +73,9 @@ absl::Status RefuseKeyValue(const KeyPart& part, FieldType type,
 // "none", "hash", ...: for messages.
 std::string_view KeyTransformName(KeyPart::Transform transform);
 
+// "seller_id", "hash(seller_id)", "salt()": for messages.
+std::string KeyPartName(const KeyPart& part);
+
 // " path=... transform=..."
 std::string KeyPartFacts(const KeyPart& part);
 

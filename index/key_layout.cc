@@ -25,11 +25,21 @@ bool OrderPreserving(const KeyPart& part) {
   return !part.computed() && part.transform != Transform::kReverse;
 }
 
-std::string PartName(const KeyPart& part) {
-  const std::string paths = absl::StrJoin(part.input_paths, ",");
-  if (!part.computed()) return paths;
-  return absl::StrCat(ToAbsl(KeyTransformName(part.transform)), "(", paths,
-                      ")");
+// Of a range over `column`, which is not that of the part `next`.
+absl::Status RangeNotNext(const Column& column, const KeyPart* next) {
+  if (next == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("range column does not follow the columns given: column=",
+                     column.path));
+  }
+  const bool hashed = next->computed();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "range column does not follow the columns given; ",
+      hashed ? "a hash in front of it keeps no order: give single values with "
+               "equal or any_of, or scan an index that has the column in front"
+             : "give the columns in front of it with equal or any_of, or scan "
+               "an index that has it in front",
+      ": column=", column.path, " next_part=", KeyPartName(*next)));
 }
 
 // The columns of `parts`: each field once, where it can be read back, or where
@@ -205,7 +215,7 @@ absl::StatusOr<std::vector<std::string>> KeyLayout::Prefixes(
                            uint32_t to) -> absl::Status {
     if (prefixes.size() * (to - from) > ranges_max) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "request fans out into too many ranges: part=", PartName(part),
+          "request fans out into too many ranges: part=", KeyPartName(part),
           " max=", ranges_max));
     }
     std::vector<std::string> more;
@@ -278,7 +288,7 @@ absl::Status KeyLayout::ApplyRange(const Range& range, size_t part_number,
   const auto bind = [&](const std::optional<Value>& value, bool inclusive,
                         bool is_low) -> absl::Status {
     if (!value.has_value()) return absl::OkStatus();
-    ASSIGN_OR_RETURN(const FieldValue field, ToFieldValue(*value, column.type));
+    ASSIGN_OR_RETURN(const FieldValue field, BindColumn(column, *value));
     if (field.is_null) {
       return absl::InvalidArgumentError(absl::StrCat(
           "a range cannot start or end at null: column=", column.path));
@@ -350,7 +360,7 @@ absl::StatusOr<std::vector<KeyRange>> KeyLayout::Ranges(
     return absl::InvalidArgumentError(absl::StrCat(
         "columns given do not lead the key: column=", columns_[i].path,
         parts_bound < parts_.size()
-            ? absl::StrCat(" needs_first=", PartName(parts_[parts_bound]))
+            ? absl::StrCat(" needs_first=", KeyPartName(parts_[parts_bound]))
             : ""));
   }
   std::vector<KeyRange> ranges;
@@ -368,11 +378,8 @@ absl::StatusOr<std::vector<KeyRange>> KeyLayout::Ranges(
 
   const Column& column = columns_[bound_columns];
   if (column.part != static_cast<int>(parts_bound)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "range column does not follow the columns given: column=", column.path,
-        parts_bound < parts_.size()
-            ? absl::StrCat(" next_part=", PartName(parts_[parts_bound]))
-            : ""));
+    return RangeNotNext(
+        column, parts_bound < parts_.size() ? &parts_[parts_bound] : nullptr);
   }
   for (KeyRange& r : ranges) RETURN_IF_ERROR(Narrow(*range, column, &r));
   return ranges;
@@ -391,7 +398,10 @@ absl::Status KeyLayout::Narrow(const Range& range, const Column& column,
     return ApplyRange(range, part, column, out);
   }
   return absl::InvalidArgumentError(absl::StrCat(
-      "key does not keep the order of the range column: column=", column.path,
+      "key does not keep the order of the range column; ask for single values "
+      "with equal or any_of, or scan an index that has the column as it is: "
+      "column=",
+      column.path,
       " transform=", ToAbsl(KeyTransformName(parts_[part].transform))));
 }
 
@@ -399,7 +409,7 @@ absl::StatusOr<std::string> KeyLayout::DebugString(std::string_view key) const {
   std::string out;
   for (const KeyPart& part : parts_) {
     ASSIGN_OR_RETURN(const std::string_view bytes, ConsumeKeyPart(part, &key));
-    absl::StrAppend(&out, out.empty() ? "" : " ", PartName(part), "=");
+    absl::StrAppend(&out, out.empty() ? "" : " ", KeyPartName(part), "=");
     if (part.transform == Transform::kHash && !is_text_) {
       absl::StrAppend(&out, "0x", absl::BytesToHexString(ToAbsl(bytes)));
       continue;

@@ -51,11 +51,16 @@ void Settle(const CompiledTable& table, const Conjunction& conjunction,
     }
   }
   access->exact = decided == conjunction.size();
-  access->full = access->ranges.size() == 1 &&
-                 access->ranges[0].parts_bound == 0 &&
-                 !access->ranges[0].interval.has_value();
-  const size_t parts = LayoutOf(table, access->index).parts().size();
-  const bool row_key_whole = access->bound_parts == parts;
+  // All salts together are all there is.
+  const std::vector<KeyPart>& key = LayoutOf(table, access->index).parts();
+  const size_t free_parts =
+      key[0].transform == KeyPart::Transform::kSalt ? 1 : 0;
+  access->full = std::all_of(access->ranges.begin(), access->ranges.end(),
+                             [&](const AccessRange& range) {
+                               return range.parts_bound <= free_parts &&
+                                      !range.interval.has_value();
+                             });
+  const bool row_key_whole = access->bound_parts == key.size();
   access->point =
       row_key_whole && (access->index < 0 || IsUnique(table, access->index));
 }

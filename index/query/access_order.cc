@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "index/key_body.h"
 #include "index/query/access.h"
 
 namespace dovetail {
@@ -25,6 +26,20 @@ bool KeepsOrder(const KeyPart& part, const KeyLayout& layout, size_t i) {
 
 // Where a null stands in the scan order of a part.
 bool NullsLast(const KeyPart& part) { return part.nulls_last; }
+
+// Whether a part that an entry carries sorts like the part of a TEXT row key
+// that it stands for, where neither sorts like the field.
+bool SortsAlike(const KeyPart& carried, const KeyPart& text) {
+  if (!text.is_text || carried.is_text || carried.transform != text.transform ||
+      carried.descending != text.descending) {
+    return false;
+  }
+  // Digits, of one width, and a number; the same bytes, escaped and not.
+  if (text.transform == Transform::kSalt) return text.text.width != 0;
+  return text.transform == Transform::kReverse &&
+         carried.inputs == text.inputs && IsText(text.type()) &&
+         !text.nullable() && (text.text.last || text.text.width != 0);
+}
 
 // Walks the parts of an entry, and decides whether they are in an order.
 class OrderMatcher {
@@ -102,7 +117,7 @@ class OrderMatcher {
   }
 
   bool SameOrder(const KeyPart& part, const KeyPart& row_part, size_t r) const {
-    if (part == row_part) return true;
+    if (part == row_part || SortsAlike(part, row_part)) return true;
     if (part.computed() || row_part.computed() ||
         part.inputs[0] != row_part.inputs[0]) {
       return false;

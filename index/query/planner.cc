@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "index/key_body.h"
 #include "index/query/plan_cost.h"
 #include "index/query/suggest_index.h"
 
@@ -437,12 +438,30 @@ class Planner {
       return absl::FailedPreconditionError(absl::StrCat(
           "the query would read all of a table or an index to return a part "
           "of it, which has to be allowed: allow_full_scan",
-          Advice()));
+          RowKeyReason(), Advice()));
     }
     return absl::FailedPreconditionError(
         absl::StrCat("no index has the order, and a sort has to be allowed: "
                      "sort_bytes_max",
                      Advice()));
+  }
+
+  // Why the row key does not narrow the query, if it does not: the first of its
+  // parts that is not given.
+  std::string RowKeyReason() const {
+    const std::optional<Access> access =
+        MakeAccess(table_, -1, form_.common, fields(), kPlannedRangesMax);
+    if (!access.has_value() || !access->full) return "";
+    for (const KeyPart& part : table_.row_key().parts()) {
+      if (part.transform == KeyPart::Transform::kSalt) continue;
+      return absl::StrCat("; the row key begins with ", KeyPartName(part),
+                          part.computed()
+                              ? ", which takes single values and keeps no order"
+                          : part.transform == KeyPart::Transform::kReverse
+                              ? ", reversed, which keeps no order"
+                              : ", which the filter gives no value or range");
+    }
+    return "";
   }
 
   std::string Advice() const {

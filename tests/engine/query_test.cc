@@ -17,6 +17,7 @@ namespace dovetail::test {
 namespace {
 
 using ::absl::StatusCode;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -538,6 +539,69 @@ TEST_F(QueryTest, JsonAndTextAreTheSameQuery) {
   ASSERT_THAT(text, IsOk());
   EXPECT_EQ(text->proto().SerializeAsString(),
             query.proto().SerializeAsString());
+}
+
+// Tables whose keys are spread over salts.
+class SaltedQueryTest : public QueryTest {
+ protected:
+  void Use(TableBuilder table) {
+    table.Unique("by_order_id", {Field("order_id")}).Identity("by_order_id");
+    schema_ = Schema();
+    schema_.Add(table);
+    PutTen();
+  }
+};
+
+TEST_F(SaltedQueryTest, ReadingEverySaltIsAFullScan) {
+  Use(TableBuilder("orders", v1::Order::descriptor())
+          .RowKey({Salt(4), Field("ts_ms").Desc(), Field("order_id")}));
+  const Query query = Orders()
+                          .Where(Filter::Equal("seller_id", "s-0"))
+                          .OrderBy("ts_ms", Query::kDescending);
+  EXPECT_THAT(Refusal(query), StatusIs(StatusCode::kFailedPrecondition,
+                                       "row key begins with ts_ms"));
+  EXPECT_THAT(Ask(Query(query).AllowFullScan()),
+              ElementsAre("o-8", "o-4", "o-6", "o-0", "o-2"));
+  // All rows are what is asked for: no part of them.
+  EXPECT_THAT(Ask(Orders().OrderBy("ts_ms", Query::kDescending).Limit(3)),
+              ElementsAre("o-8", "o-9", "o-4"));
+}
+
+TEST_F(SaltedQueryTest, AnIndexOfASaltedTextTableHasTheOrder) {
+  Use(TableBuilder("orders", v1::Order::descriptor())
+          .TextRowKey("_", {Salt(16).Width(2), Field("ts_ms").Desc().Width(19),
+                            Field("seller_id"), Field("order_id")})
+          .Index("by_seller", {Field("seller_id"), Field("ts_ms").Desc(),
+                               Field("order_id")}));
+  EXPECT_THAT(Ask(Orders()
+                      .Where(Filter::Equal("seller_id", "s-1"))
+                      .OrderBy("ts_ms", Query::kDescending)),
+              ElementsAre("o-9", "o-5", "o-7", "o-1", "o-3"));
+}
+
+TEST_F(SaltedQueryTest, AnIndexOfReversedTextIdsHasTheOrder) {
+  Use(TableBuilder("orders", v1::Order::descriptor())
+          .TextRowKey("-", {Reverse("order_id")})
+          .Index("by_seller", {Field("seller_id"), Field("ts_ms").Desc()}));
+  EXPECT_THAT(Ask(Orders()
+                      .Where(Filter::Equal("seller_id", "s-1"))
+                      .OrderBy("ts_ms", Query::kDescending)),
+              ElementsAre("o-9", "o-5", "o-7", "o-1", "o-3"));
+}
+
+TEST_F(QueryTest, ARefusedFullScanSaysWhyTheRowKeyDoesNotServe) {
+  PutTen();
+  EXPECT_THAT(Refusal(Orders().Where(Filter::Above("items", 5))),
+              StatusIs(StatusCode::kFailedPrecondition,
+                       "the row key begins with hash(seller_id), which takes "
+                       "single values and keeps no order"));
+  // Here it would narrow the query, but is not asked.
+  EXPECT_THAT(
+      Refusal(Orders()
+                  .Where(Filter::Equal("seller_id", "s-0"))
+                  .UseIndex("by_currency"))
+          .ToString(),
+      AllOf(HasSubstr("allow_full_scan"), Not(HasSubstr("row key begins"))));
 }
 
 }  // namespace

@@ -439,5 +439,21 @@ TEST_F(FanOutTest, ARowKeepsItsSaltWhileItIsRewritten) {
   EXPECT_EQ(report->rows, 1u);
 }
 
+// Nothing but its key tells the row, and a put does not know the salt.
+TEST_F(FanOutTest, APutReplacesARowWithoutIdentityUnderWhicheverSaltItIs) {
+  schema_ = Schema();
+  schema_.Add(TableBuilder("orders", v1::Order::descriptor())
+                  .RowKey({Salt(16), Field("seller_id"), Field("order_id")}));
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_THAT(Put(MakeOrder("o", "s", i)), IsOk());
+  }
+  EXPECT_THAT(Scan({.equal = {"s"}}), ElementsAre("o"));
+  EXPECT_THAT(
+      engine().Write(
+          {}, WriteBatch().Insert("orders",
+                                  MakeOrder("o", "s", 99).SerializeAsString())),
+      StatusIs(StatusCode::kAlreadyExists));
+}
+
 }  // namespace
 }  // namespace dovetail::test

@@ -120,6 +120,9 @@ TEST(KeyLayoutTest, ARangeNeedsAColumnWhoseOrderTheKeyKeeps) {
               StatusIs(StatusCode::kInvalidArgument, "transform=reverse"));
   EXPECT_THAT(Layout({Hash({"id"}), Field("id")}).Ranges({}, {}, range),
               StatusIs(StatusCode::kInvalidArgument, "next_part=hash(id)"));
+  EXPECT_THAT(Layout({Hash({"id"}), Field("id")}).Ranges({}, {}, range),
+              StatusIs(StatusCode::kInvalidArgument,
+                       "give single values with equal or any_of"));
   EXPECT_THAT(Layout({Field("id")}).Ranges({"x"}, {}, range),
               StatusIs(StatusCode::kInvalidArgument, "more values"));
   auto ranges = Layout({Field("id")}).Ranges({}, {}, range);
