@@ -16,6 +16,12 @@ if(PROJECT_IS_TOP_LEVEL)
   target_compile_options(dovetail_warnings INTERFACE -Werror)
 endif()
 
+if(CMAKE_UNITY_BUILD)
+  # In a batch of files g++ takes what is private to one for a header's.
+  target_compile_options(dovetail_warnings INTERFACE
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endif()
+
 if(DOVETAIL_SANITIZE)
   add_compile_options(-fsanitize=${DOVETAIL_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all)

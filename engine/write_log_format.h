@@ -23,6 +23,8 @@ inline constexpr size_t kWriteLogPreambleBytes = 32;
 inline constexpr size_t kWriteLogFrameHeaderBytes = 24;
 // The first byte of every frame.
 inline constexpr char kWriteLogFrameByte = '\xd0';
+// The last sequence that can have a successor.
+inline constexpr uint64_t kWriteLogSequenceMax = UINT64_MAX - 1;
 
 // `<20 digits>.dvlog`. REQUIRES: sequence > 0.
 std::string WriteLogFileName(uint64_t first_sequence);

@@ -26,13 +26,6 @@
 #include "engine/write_log_scanner.h"
 
 namespace dovetail {
-namespace {
-
-// The last sequence that can have a successor.
-constexpr uint64_t kSequenceMax = UINT64_MAX - 1;
-
-}  // namespace
-
 class WriteLogReader::Impl {
  public:
   Impl(FileSystem* file_system, std::string path, WriteLogReaderOptions options)
@@ -321,7 +314,7 @@ absl::StatusOr<bool> WriteLogReader::Impl::OnFrame() {
     RETURN_IF_ERROR(PassOverFrame("a frame behind the trailer"));
     return false;
   }
-  if (frame.sequence == 0 || frame.sequence > kSequenceMax) {
+  if (frame.sequence == 0 || frame.sequence > kWriteLogSequenceMax) {
     RETURN_IF_ERROR(PassOverFrame("no sequence"));
     return false;
   }

@@ -24,7 +24,6 @@
 namespace dovetail {
 namespace {
 
-constexpr uint64_t kSequenceMax = UINT64_MAX - 1;
 // A trailer's frame: two varints with their tags.
 constexpr uint64_t kTrailerBytesMax = kWriteLogFrameHeaderBytes + 22;
 
@@ -226,7 +225,7 @@ absl::Status WriteLogWriter::Impl::AppendLocked(uint64_t sequence,
   while (syncing_ && !FitsInFile(record.size())) synced_.Wait(mu_);
   RETURN_IF_ERROR(Usable());
   RETURN_IF_ERROR(CheckWriteLogBytes(record.size(), "record"));
-  if (sequence == 0 || sequence > kSequenceMax ||
+  if (sequence == 0 || sequence > kWriteLogSequenceMax ||
       (next_sequence_ != 0 && sequence != next_sequence_)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "not the next sequence of the write log: sequence=", sequence,
