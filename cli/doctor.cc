@@ -28,10 +28,6 @@ std::string_view VerdictName(Diagnosis::Verdict verdict) {
   return "unknown";
 }
 
-std::string Number(SequenceNumber sequence) {
-  return absl::StrCat(Number(sequence));
-}
-
 void PrintDiagnosisJson(const Diagnosis& found) {
   std::string out;
   for (const DamagedPart& part : found.damage) {
