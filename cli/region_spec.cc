@@ -17,7 +17,7 @@
 namespace dovetail::cli {
 namespace {
 
-constexpr size_t kFileBytesMax = 64 << 20;
+constexpr size_t kRegionsFileBytesMax = 64 << 20;
 
 // A number that is wrong in a command line is the user's, not the engine's.
 absl::StatusOr<std::vector<std::string>> Usage(
@@ -29,7 +29,7 @@ absl::StatusOr<std::vector<std::string>> Usage(
 }
 
 absl::StatusOr<std::vector<std::string>> KeysOfFile(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string text, ReadAll(path, kFileBytesMax));
+  ASSIGN_OR_RETURN(const std::string text, ReadAll(path, kRegionsFileBytesMax));
   std::vector<std::string> keys;
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     if (line.empty()) continue;

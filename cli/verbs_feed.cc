@@ -9,7 +9,7 @@
 namespace dovetail::cli {
 namespace {
 
-void AddEnable(VerbList* verbs) {
+void AddFeedEnable(VerbList* verbs) {
   const auto options = std::make_shared<FeedEnableOptions>();
   Verb& verb = verbs->Add("feed enable", kFeed, "DB",
                           "Record every commit from the next one on");
@@ -23,7 +23,7 @@ void AddEnable(VerbList* verbs) {
   };
 }
 
-void AddDisable(VerbList* verbs) {
+void AddFeedDisable(VerbList* verbs) {
   const auto options = std::make_shared<FeedDisableOptions>();
   Verb& verb = verbs->Add("feed disable", kFeed, "DB",
                           "Stop recording, and forget what was recorded");
@@ -76,8 +76,8 @@ void AddTail(VerbList* verbs) {
 }  // namespace
 
 void AddFeedVerbs(VerbList* verbs) {
-  AddEnable(verbs);
-  AddDisable(verbs);
+  AddFeedEnable(verbs);
+  AddFeedDisable(verbs);
   AddList(verbs);
   AddTail(verbs);
 }

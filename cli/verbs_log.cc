@@ -10,7 +10,7 @@
 namespace dovetail::cli {
 namespace {
 
-void AddEnable(VerbList* verbs) {
+void AddLogEnable(VerbList* verbs) {
   const auto options = std::make_shared<LogEnableOptions>();
   Verb& verb = verbs->Add("log enable", kLog, "DB",
                           "Record every commit in a write log from now on");
@@ -36,7 +36,7 @@ void AddEnable(VerbList* verbs) {
   };
 }
 
-void AddDisable(VerbList* verbs) {
+void AddLogDisable(VerbList* verbs) {
   const auto options = std::make_shared<LogDisableOptions>();
   Verb& verb = verbs->Add("log disable", kLog, "DB",
                           "Stop recording; the log's files stay");
@@ -70,7 +70,7 @@ void AddShow(VerbList* verbs) {
   };
 }
 
-void AddVerify(VerbList* verbs) {
+void AddLogVerify(VerbList* verbs) {
   const auto options = std::make_shared<LogVerifyOptions>();
   Verb& verb = verbs->Add("log verify", kLog, "LOG",
                           "Read all of a write log, and report damage");
@@ -139,10 +139,10 @@ void AddRestore(VerbList* verbs) {
 void AddLogVerbs(VerbList* verbs) {
   AddBackup(verbs);
   AddRestore(verbs);
-  AddEnable(verbs);
-  AddDisable(verbs);
+  AddLogEnable(verbs);
+  AddLogDisable(verbs);
   AddShow(verbs);
-  AddVerify(verbs);
+  AddLogVerify(verbs);
 }
 
 }  // namespace dovetail::cli
